@@ -1,0 +1,7 @@
+/* lode/lode.h - everything: language models on CPU, NVIDIA GPUs and Apple GPUs. */
+#ifndef LODE_LODE_H
+#define LODE_LODE_H
+#include "base.h"
+#include "tensor.h"
+#include "quant.h"
+#endif

@@ -1,0 +1,145 @@
+/* base_test.c - errors, memory, text and files. */
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/test.h"
+
+#include <unistd.h>
+
+TEST(every_status_has_a_name_and_a_text) {
+    (void)state_;
+    for (int s = 0; s < LODE_N_STATUS; s++) {
+        assert_true(strlen(lode_status_name((lode_status)s)) > 0);
+        assert_true(strlen(lode_status_text((lode_status)s)) > 0);
+    }
+    assert_string_equal(lode_status_name((lode_status)999), "bug");
+}
+
+TEST(an_error_keeps_its_code_and_gets_context) {
+    (void)state_;
+    lode_err e = { 0 };
+    assert_int_equal(lode_fail(&e, LODE_E_FORMAT, "count is %d", 7), LODE_E_FORMAT);
+    assert_int_equal(lode_err_prefix(&e, LODE_E_FORMAT, "a.gguf"), LODE_E_FORMAT);
+    assert_string_equal(e.text, "a.gguf: count is 7");
+    assert_int_equal(lode_fail(NULL, LODE_E_IO, "x"), LODE_E_IO);
+    lode_fail(&e, LODE_E_IO, "again: %s", e.text);
+    assert_string_equal(e.text, "again: a.gguf: count is 7");
+}
+
+TEST(size_arithmetic_that_wraps_is_refused) {
+    (void)state_;
+    size_t r = 5;
+    assert_false(lode_mul_ok(SIZE_MAX / 2, 3, &r));
+    assert_false(lode_add_ok(SIZE_MAX, 1, &r));
+    assert_false(lode_align_ok(SIZE_MAX - 3, 64, &r));
+    assert_int_equal(r, 5);
+    assert_true(lode_align_ok(65, 64, &r));
+    assert_int_equal(r, 128);
+    assert_null(lode_calloc(SIZE_MAX / 2, 4));
+}
+
+TEST(an_arena_hands_out_zeroed_aligned_blocks) {
+    (void)state_;
+    lode_arena a = { 0 };
+    for (size_t i = 1; i < 3000; i += 7) {
+        unsigned char *p = lode_arena_alloc(&a, i, 3);
+        assert_non_null(p);
+        assert_int_equal((uintptr_t)p % 16, 0);
+        for (size_t k = 0; k < i * 3; k++) assert_int_equal(p[k], 0);
+        memset(p, 0xAB, i * 3);
+    }
+    assert_null(lode_arena_alloc(&a, SIZE_MAX, 2));
+    lode_arena_reset(&a);
+    assert_int_equal(a.total, 0);
+    lode_arena_free(&a);
+}
+
+TEST(text_grows_and_utf8_round_trips) {
+    (void)state_;
+    lode_str s = { 0 };
+    for (uint32_t c = 1; c < 0x11000; c += 37) {
+        lode_str_clear(&s);
+        lode_str_utf8(&s, c);
+        uint32_t back = 0;
+        assert_int_equal(lode_utf8_next(s.p, s.n, &back), s.n);
+        assert_int_equal(back, c >= 0xD800 && c < 0xE000 ? 0xFFFD : c);
+    }
+    lode_str_clear(&s);
+    lode_str_printf(&s, "%d-%s", 42, "x");
+    assert_string_equal(s.p, "42-x");
+    lode_str_free(&s);
+}
+
+TEST(invalid_utf8_is_seen) {
+    (void)state_;
+    uint32_t c;
+    const char *bad[] = { "\x80",         "\xC0\x80",         "\xC1\xBF",        "\xE0\x80\x80",
+                          "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(lode_utf8_next(bad[i], strlen(bad[i]), &c), 0);
+    assert_int_equal(lode_utf8_partial("ab\xE2\x82", 4), 2);
+    assert_int_equal(lode_utf8_partial("ab\xE2\x82\xAC", 5), 0);
+    assert_int_equal(lode_utf8_partial("\xF0\x9F\x98", 3), 3);
+    assert_int_equal(lode_utf8_partial("", 0), 0);
+}
+
+TEST(edit_distance_counts_changes) {
+    (void)state_;
+    assert_int_equal(lode_edit_distance("kitten", "sitting"), 3);
+    assert_int_equal(lode_edit_distance("", "abc"), 3);
+    assert_int_equal(lode_edit_distance("same", "same"), 0);
+}
+
+TEST(a_discarded_file_leaves_nothing_and_a_committed_one_is_whole) {
+    (void)state_;
+    lode_err e = { 0 };
+    char path[] = "/tmp/lode_base_XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    remove(path);
+    lode_out o;
+    CHECK_OK(lode_out_open(&o, path, &e), &e);
+    CHECK_OK(lode_out_write(&o, "abc", 3, &e), &e);
+    lode_out_discard(&o);
+    assert_false(lode_is_file(path));
+    CHECK_OK(lode_out_open(&o, path, &e), &e);
+    CHECK_OK(lode_out_write(&o, "abc", 3, &e), &e);
+    CHECK_OK(lode_out_commit(&o, &e), &e);
+    char *text;
+    size_t n;
+    CHECK_OK(lode_file_read(path, 100, &text, &n, &e), &e);
+    assert_int_equal(n, 3);
+    assert_string_equal(text, "abc");
+    free(text);
+    CHECK_FAILS(lode_file_read(path, 2, &text, &n, &e), &e, LODE_E_FULL, "limit");
+    lode_map m;
+    CHECK_OK(lode_map_open(&m, path, &e), &e);
+    assert_memory_equal(m.data, "abc", 3);
+    lode_map_close(&m);
+    CHECK_FAILS(lode_map_open(&m, "/tmp", &e), &e, LODE_E_INPUT, "folder");
+    remove(path);
+    CHECK_FAILS(lode_map_open(&m, path, &e), &e, LODE_E_NOT_FOUND, path);
+}
+
+TEST(the_clock_does_not_go_back) {
+    (void)state_;
+    const int64_t a = lode_clock_ns();
+    assert_true(lode_clock_ns() >= a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_status_has_a_name_and_a_text),
+        cmocka_unit_test(an_error_keeps_its_code_and_gets_context),
+        cmocka_unit_test(size_arithmetic_that_wraps_is_refused),
+        cmocka_unit_test(an_arena_hands_out_zeroed_aligned_blocks),
+        cmocka_unit_test(text_grows_and_utf8_round_trips),
+        cmocka_unit_test(invalid_utf8_is_seen),
+        cmocka_unit_test(edit_distance_counts_changes),
+        cmocka_unit_test(a_discarded_file_leaves_nothing_and_a_committed_one_is_whole),
+        cmocka_unit_test(the_clock_does_not_go_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -59,6 +59,12 @@ LODE_API lode_status lode_err_prefix(lode_err *err, lode_status code, const char
         if (lode_try_ != LODE_OK) return lode_try_; \
     } while (0)
 
+/* Bytes that somebody else owns. */
+typedef struct lode_slice {
+    const char *p; /* borrowed; not NUL-terminated */
+    size_t n;
+} lode_slice;
+
 typedef enum { LODE_LOG_DEBUG, LODE_LOG_INFO, LODE_LOG_WARN, LODE_LOG_ERROR } lode_log_level;
 
 /* Receives one line of log, without a newline. `subsystem` is a short word such as "model". May be called from any

@@ -32,11 +32,6 @@ typedef enum {
     LODE_GGUF_N_KIND
 } lode_gguf_kind;
 
-typedef struct lode_slice {
-    const char *p; /* borrowed; not NUL-terminated */
-    size_t n;
-} lode_slice;
-
 /* One metadata entry. For arrays `kind` is LODE_GGUF_ARRAY, `item` the kind of its elements and `n` their number. */
 typedef struct lode_gguf_kv {
     lode_slice key;

@@ -17,6 +17,9 @@ LODE_API bool lode_decode_row(lode_type t, const void *src, float *dst, int64_t 
 /* Encodes n floats (a multiple of the block). False when the type has no encoder. NaN and infinities do not crash. */
 LODE_API bool lode_encode_row(lode_type t, const float *src, void *dst, int64_t n);
 LODE_API bool lode_type_can_encode(lode_type t);
+/* Reference dot product of a row of n elements (a multiple of the block) with n floats, summed in double: what every
+ * kernel is measured against. NaN for a type without values in floats or an n that does not fit. */
+LODE_API double lode_dot_row(lode_type t, const void *w, const float *x, int64_t n);
 
 /* Half precision and bfloat16, exact, to nearest even. */
 LODE_API float lode_f16_to_f32(uint16_t h);

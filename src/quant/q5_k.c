@@ -1,0 +1,17 @@
+/* q5_k.c - rows of Q5_K. */
+#include "quant/q5_k.h"
+
+#include "quant/row.h"
+
+DEV_NO_CONTRACT
+
+static void decode(const void *src, float *dst, int64_t n) {
+    const uint8_t *p = src;
+    for (int64_t i = 0; i < n; i += 256, p += sizeof(q5_k_block)) {
+        q5_k_block b;
+        memcpy(&b, p, sizeof b);
+        for (int k = 0; k < 256; k += 8) q5_k_at8(&b, k, dst + i + k);
+    }
+}
+
+const quant_info lode_quant_Q5_K = { decode, NULL };

@@ -1,0 +1,349 @@
+/* quant_test.c - types, conversions and rows, against bytes that the format's reference package wrote
+ * (tools/golden_quant.py). */
+#include "base/file.h"
+#include "base/test.h"
+#include "lode/quant.h"
+#include "quant/bf16.h"
+#include "quant/f16.h"
+#include "quant/f32.h"
+#include "quant/q2_k.h"
+#include "quant/q3_k.h"
+#include "quant/q4_0.h"
+#include "quant/q4_1.h"
+#include "quant/q4_k.h"
+#include "quant/q5_0.h"
+#include "quant/q5_1.h"
+#include "quant/q5_k.h"
+#include "quant/q6_k.h"
+#include "quant/q8_0.h"
+#include "quant/q8a.h"
+
+static bool same_bits(float a, float b) { return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b)); }
+
+static float of_bits(uint32_t u) {
+    float f;
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+
+/* The golden file of a type, or NULL when there is none. */
+static char *golden(lode_type t, const char *ext, size_t *n) {
+    char path[128], *text = NULL;
+    snprintf(path, sizeof path, "tests/golden/quant/%s.%s", lode_type_name(t), ext);
+    if (!lode_is_file(path)) return NULL;
+    lode_err e = { 0 };
+    CHECK_OK(lode_file_read(path, 1 << 20, &text, n, &e), &e);
+    return text;
+}
+
+static uint32_t next_random(uint32_t *s) { return *s = *s * 1664525u + 1013904223u; }
+
+TEST(the_type_table_agrees_with_the_block_structs_and_the_file_numbers) {
+    (void)state_;
+    static const struct {
+        uint32_t id;
+        const char *name;
+        int elements, bytes;
+    } file_types[] = {
+#define FILE_TYPE(id, name, elements, bytes) { id, name, elements, bytes },
+#include "lode/file_types.def"
+#undef FILE_TYPE
+    };
+    int seen = 0;
+    for (size_t i = 0; i < sizeof file_types / sizeof *file_types; i++) {
+        assert_int_equal(file_types[i].id, i);
+        assert_string_equal(lode_file_type_name((uint32_t)i), file_types[i].name);
+        const lode_type t = lode_type_of_file_id((uint32_t)i);
+        if (t == LODE_N_TYPE) continue;
+        seen++;
+        assert_int_equal(lode_type_file_id(t), i);
+        assert_int_equal(lode_type_block(t), file_types[i].elements);
+        assert_int_equal(lode_type_bytes(t), file_types[i].bytes);
+        assert_int_equal(lode_type_of_name(file_types[i].name), t);
+    }
+    assert_int_equal(seen, LODE_N_TYPE - 1); /* all but Q8A */
+    const size_t sizes[LODE_N_TYPE] = {
+        [LODE_F32] = sizeof(f32_block),   [LODE_F16] = sizeof(f16_block),   [LODE_BF16] = sizeof(bf16_block),
+        [LODE_Q4_0] = sizeof(q4_0_block), [LODE_Q4_1] = sizeof(q4_1_block), [LODE_Q5_0] = sizeof(q5_0_block),
+        [LODE_Q5_1] = sizeof(q5_1_block), [LODE_Q8_0] = sizeof(q8_0_block), [LODE_Q2_K] = sizeof(q2_k_block),
+        [LODE_Q3_K] = sizeof(q3_k_block), [LODE_Q4_K] = sizeof(q4_k_block), [LODE_Q5_K] = sizeof(q5_k_block),
+        [LODE_Q6_K] = sizeof(q6_k_block), [LODE_I32] = sizeof(int32_t),     [LODE_Q8A] = sizeof(q8a_block),
+    };
+    for (int t = 0; t < LODE_N_TYPE; t++) assert_int_equal(lode_type_bytes((lode_type)t), sizes[t]);
+}
+
+TEST(an_unknown_type_has_no_name_size_or_rows) {
+    (void)state_;
+    size_t bytes = 7;
+    float x = 0.0f;
+    assert_int_equal(lode_type_of_file_id(4), LODE_N_TYPE);
+    assert_int_equal(lode_type_of_file_id(0xffffffffu), LODE_N_TYPE);
+    assert_int_equal(lode_type_of_name("q9_z"), LODE_N_TYPE);
+    assert_string_equal(lode_file_type_name(10000), "unknown");
+    assert_string_equal(lode_type_name(LODE_N_TYPE), "unknown");
+    assert_false(lode_row_bytes(LODE_N_TYPE, 32, &bytes));
+    assert_false(lode_decode_row(LODE_N_TYPE, &x, &x, 0));
+    assert_false(lode_encode_row(LODE_N_TYPE, &x, &x, 0));
+    assert_int_equal(bytes, 7);
+}
+
+TEST(row_sizes_are_whole_blocks_and_do_not_wrap) {
+    (void)state_;
+    size_t bytes = 0;
+    assert_true(lode_row_bytes(LODE_Q4_K, 512, &bytes));
+    assert_int_equal(bytes, 288);
+    assert_false(lode_row_bytes(LODE_Q4_K, 500, &bytes));
+    assert_false(lode_row_bytes(LODE_F32, -1, &bytes));
+    assert_false(lode_row_bytes(LODE_F32, INT64_MAX, &bytes));
+    assert_true(lode_row_bytes(LODE_F32, 0, &bytes));
+    assert_int_equal(bytes, 0);
+}
+
+TEST(every_half_survives_the_way_to_float_and_back) {
+    (void)state_;
+    for (uint32_t h = 0; h < 0x10000; h++) {
+        const uint16_t back = lode_f32_to_f16(lode_f16_to_f32((uint16_t)h));
+        const bool nan = (h & 0x7c00u) == 0x7c00u && (h & 0x3ffu);
+        assert_int_equal(back, nan ? h | 0x200u : h);
+        const bool bnan = (h & 0x7f80u) == 0x7f80u && (h & 0x7fu);
+        assert_int_equal(lode_f32_to_bf16(lode_bf16_to_f32((uint16_t)h)), bnan ? h | 0x40u : h);
+    }
+}
+
+TEST(rounding_to_half_goes_to_nearest_even) {
+    (void)state_;
+    for (uint32_t h = 0; h < 0x7bff; h++) {
+        const float a = lode_f16_to_f32((uint16_t)h), b = lode_f16_to_f32((uint16_t)(h + 1)), mid = (a + b) / 2.0f;
+        assert_int_equal(lode_f32_to_f16(mid), h % 2 ? h + 1 : h);
+        assert_int_equal(lode_f32_to_f16(nextafterf(mid, b)), h + 1);
+        assert_int_equal(lode_f32_to_f16(nextafterf(-mid, -a)), 0x8000u | h);
+    }
+    assert_int_equal(lode_f32_to_f16(65519.0f), 0x7bff);
+    assert_int_equal(lode_f32_to_f16(65520.0f), 0x7c00);
+    assert_int_equal(lode_f32_to_f16(-1e30f), 0xfc00);
+    assert_int_equal(lode_f32_to_f16(1e-30f), 0);
+}
+
+TEST(rounding_to_bfloat16_goes_to_nearest_even) {
+    (void)state_;
+    for (uint32_t h = 0x0001; h < 0x7f7f; h++) {
+        const uint32_t mid = h << 16 | 0x8000u;
+        assert_int_equal(lode_f32_to_bf16(of_bits(mid)), h % 2 ? h + 1 : h);
+        assert_int_equal(lode_f32_to_bf16(of_bits(mid + 1)), h + 1);
+        assert_int_equal(lode_f32_to_bf16(of_bits(mid - 1)), h);
+    }
+}
+
+TEST(decoding_equals_the_reference_bit_for_bit) {
+    (void)state_;
+    int files = 0;
+    for (int i = 0; i < LODE_N_TYPE; i++) {
+        const lode_type t = (lode_type)i;
+        size_t n;
+        char *g = golden(t, "dec", &n);
+        if (!g) continue;
+        files++;
+        const size_t block = (size_t)lode_type_block(t), size = (size_t)lode_type_bytes(t);
+        const size_t blocks = n / (size + 4 * block), values = blocks * block;
+        assert_int_equal(blocks * (size + 4 * block), n);
+        float *got = calloc(values, sizeof *got);
+        assert_true(lode_decode_row(t, g, got, (int64_t)values));
+        for (size_t k = 0; k < values; k++) {
+            float want;
+            memcpy(&want, g + blocks * size + k * 4, 4);
+            if (!same_bits(got[k], want))
+                fail_msg("%s: value %zu is %a, want %a", lode_type_name(t), k, (double)got[k], (double)want);
+        }
+        free(got);
+        free(g);
+    }
+    assert_int_equal(files, 12);
+}
+
+TEST(encoding_equals_the_reference_byte_for_byte) {
+    (void)state_;
+    int files = 0;
+    for (int i = 0; i < LODE_N_TYPE; i++) {
+        const lode_type t = (lode_type)i;
+        size_t n;
+        char *g = golden(t, "enc", &n);
+        if (!g) continue;
+        files++;
+        const size_t block = (size_t)lode_type_block(t), size = (size_t)lode_type_bytes(t);
+        const size_t blocks = n / (size + 4 * block), values = blocks * block;
+        assert_int_equal(blocks * (size + 4 * block), n);
+        float *x = calloc(values, sizeof *x);
+        memcpy(x, g, values * 4);
+        char *got = calloc(blocks, size);
+        assert_true(lode_encode_row(t, x, got, (int64_t)values));
+        for (size_t k = 0; k < blocks * size; k++)
+            if (got[k] != g[values * 4 + k]) fail_msg("%s: byte %zu differs", lode_type_name(t), k);
+        free(got);
+        free(x);
+        free(g);
+    }
+    assert_int_equal(files, 7);
+}
+
+/* at() and at8() of one type against its row decoder, on random bytes. */
+#define CHECK_AT(ID, name)                                                                  \
+    do {                                                                                    \
+        enum { N = 256 };                                                                   \
+        union {                                                                             \
+            unsigned char raw[1024];                                                        \
+            name##_block b[1024 / sizeof(name##_block)];                                    \
+        } u;                                                                                \
+        float row[N], eight[8];                                                             \
+        uint32_t seed = 7;                                                                  \
+        for (int i = 0; i < 1024; i++) u.raw[i] = (uint8_t)(next_random(&seed) >> 24);      \
+        assert_true(lode_decode_row(LODE_##ID, u.raw, row, N));                             \
+        const int block = lode_type_block(LODE_##ID) == 1 ? N : lode_type_block(LODE_##ID); \
+        for (int i = 0; i < N; i++) {                                                       \
+            assert_true(same_bits(row[i], name##_at(&u.b[i / block], i % block)));          \
+            if (i % 8 == 0) name##_at8(&u.b[i / block], i % block, eight);                  \
+            assert_true(same_bits(row[i], eight[i % 8]));                                   \
+        }                                                                                   \
+    } while (0)
+
+TEST(one_element_eight_elements_and_the_row_decoder_agree) {
+    (void)state_;
+    CHECK_AT(F32, f32);
+    CHECK_AT(F16, f16);
+    CHECK_AT(BF16, bf16);
+    CHECK_AT(Q4_0, q4_0);
+    CHECK_AT(Q4_1, q4_1);
+    CHECK_AT(Q5_0, q5_0);
+    CHECK_AT(Q5_1, q5_1);
+    CHECK_AT(Q8_0, q8_0);
+    CHECK_AT(Q2_K, q2_k);
+    CHECK_AT(Q3_K, q3_k);
+    CHECK_AT(Q4_K, q4_k);
+    CHECK_AT(Q5_K, q5_k);
+    CHECK_AT(Q6_K, q6_k);
+    CHECK_AT(Q8A, q8a);
+}
+
+TEST(rows_are_read_and_written_at_any_address) {
+    (void)state_;
+    float x[256], y[256], z[256];
+    char raw[2048];
+    for (int i = 0; i < 256; i++) x[i] = (float)i - 100.0f;
+    for (int t = 0; t < LODE_N_TYPE; t++) {
+        if (!lode_type_can_encode((lode_type)t)) continue;
+        assert_true(lode_encode_row((lode_type)t, x, raw, 256));
+        assert_true(lode_decode_row((lode_type)t, raw, y, 256));
+        assert_true(lode_encode_row((lode_type)t, x, raw + 1, 256));
+        assert_true(lode_decode_row((lode_type)t, raw + 1, z, 256));
+        assert_memory_equal(y, z, sizeof y);
+    }
+}
+
+TEST(nan_infinity_and_extremes_encode_without_a_crash) {
+    (void)state_;
+    const float odd[] = { NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 1e-45f, -1e-45f, 0.0f, -0.0f };
+    float x[256], y[256];
+    char raw[2048];
+    for (int t = 0; t < LODE_N_TYPE; t++) {
+        if (!lode_type_can_encode((lode_type)t)) continue;
+        for (size_t v = 0; v < sizeof odd / sizeof *odd; v++) {
+            for (int fill = 0; fill < 2; fill++) {
+                for (int i = 0; i < 256; i++) x[i] = fill || i % 32 == 5 ? odd[v] : (float)(i % 7) - 3.0f;
+                assert_true(lode_encode_row((lode_type)t, x, raw, 256));
+                assert_true(lode_decode_row((lode_type)t, raw, y, 256));
+            }
+        }
+    }
+}
+
+TEST(an_activation_block_has_its_scale_its_sums_and_nearest_values) {
+    (void)state_;
+    float x[64];
+    q8a_block b[2];
+    for (int i = 0; i < 32; i++) x[i] = 0.25f * (float)(i - 10); /* amax 5.25 */
+    for (int i = 32; i < 64; i++) x[i] = 0.0f;
+    assert_true(lode_encode_row(LODE_Q8A, x, b, 64));
+    assert_true(same_bits(b[0].d, 5.25f / 127.0f));
+    int s0 = 0, s1 = 0;
+    for (int i = 0; i < 32; i++) {
+        const int q = b[0].qs[i];
+        assert_true(fabs((double)q - (double)x[i] / (double)b[0].d) <= 0.5 + 1e-5);
+        *(i < 16 ? &s0 : &s1) += q;
+    }
+    assert_int_equal(b[0].s0, s0);
+    assert_int_equal(b[0].s1, s1);
+    assert_true(same_bits(b[0].ds, b[0].d * (float)(s0 + s1)));
+    assert_true(b[1].d == 0.0f && b[1].ds == 0.0f && b[1].s0 == 0 && b[1].qs[31] == 0);
+}
+
+TEST(an_activation_block_with_a_nan_or_infinity_is_nan_and_its_neighbour_is_not) {
+    (void)state_;
+    const float odd[] = { NAN, INFINITY, -INFINITY };
+    for (size_t v = 0; v < 3; v++) {
+        float x[64], y[64];
+        q8a_block b[2];
+        for (int i = 0; i < 64; i++) x[i] = 1.0f;
+        x[7] = odd[v];
+        assert_true(lode_encode_row(LODE_Q8A, x, b, 64));
+        assert_true(lode_decode_row(LODE_Q8A, b, y, 64));
+        for (int i = 0; i < 32; i++) assert_true(isnan(y[i]));
+        for (int i = 32; i < 64; i++) assert_true(fabsf(y[i] - 1.0f) < 1e-6f);
+        assert_true(isnan(b[0].ds));
+    }
+}
+
+TEST(the_reference_dot_product_sums_decoded_values) {
+    (void)state_;
+    float w[512], x[512], back[512];
+    char raw[2048];
+    for (int i = 0; i < 512; i++) {
+        w[i] = sinf((float)i);
+        x[i] = cosf((float)i * 0.3f);
+    }
+    assert_true(lode_encode_row(LODE_Q8_0, w, raw, 512));
+    assert_true(lode_decode_row(LODE_Q8_0, raw, back, 512));
+    double want = 0.0;
+    for (int i = 0; i < 512; i++) want += (double)back[i] * (double)x[i];
+    assert_true(fabs(lode_dot_row(LODE_Q8_0, raw, x, 512) - want) < 1e-12);
+    assert_true(isnan(lode_dot_row(LODE_Q8_0, raw, x, 500)));
+    assert_true(isnan(lode_dot_row(LODE_I32, raw, x, 32)));
+}
+
+TEST(a_tensor_knows_its_counts_and_whether_it_has_gaps) {
+    (void)state_;
+    lode_tensor t = { .type = LODE_Q4_K, .ne = { 512, 3, 2, 1 }, .nb = { 144, 288, 864, 1728 } };
+    assert_int_equal(lode_n_elements(&t), 3072);
+    assert_int_equal(lode_n_rows(&t), 6);
+    assert_int_equal(lode_n_bytes(&t), 1728);
+    assert_true(lode_is_contiguous(&t));
+    t.nb[2] = 1000;
+    assert_false(lode_is_contiguous(&t));
+    assert_int_equal(lode_n_bytes(&t), 1864);
+    t.ne[2] = 1;
+    assert_true(lode_is_contiguous(&t));
+    t.ne[1] = 0;
+    assert_int_equal(lode_n_bytes(&t), 0);
+    lode_tensor turned = { .type = LODE_F32, .ne = { 3, 4, 1, 1 }, .nb = { 16, 4, 48, 48 } };
+    assert_false(lode_is_contiguous(&turned));
+    assert_int_equal(lode_n_bytes(&turned), 48);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_type_table_agrees_with_the_block_structs_and_the_file_numbers),
+        cmocka_unit_test(an_unknown_type_has_no_name_size_or_rows),
+        cmocka_unit_test(row_sizes_are_whole_blocks_and_do_not_wrap),
+        cmocka_unit_test(every_half_survives_the_way_to_float_and_back),
+        cmocka_unit_test(rounding_to_half_goes_to_nearest_even),
+        cmocka_unit_test(rounding_to_bfloat16_goes_to_nearest_even),
+        cmocka_unit_test(decoding_equals_the_reference_bit_for_bit),
+        cmocka_unit_test(encoding_equals_the_reference_byte_for_byte),
+        cmocka_unit_test(one_element_eight_elements_and_the_row_decoder_agree),
+        cmocka_unit_test(rows_are_read_and_written_at_any_address),
+        cmocka_unit_test(nan_infinity_and_extremes_encode_without_a_crash),
+        cmocka_unit_test(an_activation_block_has_its_scale_its_sums_and_nearest_values),
+        cmocka_unit_test(an_activation_block_with_a_nan_or_infinity_is_nan_and_its_neighbour_is_not),
+        cmocka_unit_test(the_reference_dot_product_sums_decoded_values),
+        cmocka_unit_test(a_tensor_knows_its_counts_and_whether_it_has_gaps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

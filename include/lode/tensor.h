@@ -59,10 +59,14 @@ typedef struct lode_tensor {
     };
     int32_t id;    /* index in its graph, -1 outside one */
     int32_t n_use; /* readers inside the graph */
-    int16_t dyn;   /* which run-time count its last dimension follows: 0 none, else LODE_DYN_* */
-    int16_t layer; /* of its tag, -1 */
+    int8_t dyn;     /* which run-time count one of its sizes follows: LODE_DYN_* */
+    int8_t dyn_dim; /* and which size that is: the outermost in use */
+    int16_t layer;  /* of its tag, -1 */
     char name[LODE_MAX_NAME];
 } lode_tensor;
+
+/* Sizes that change from run to run of one plan, up to the size that the plan was made for. */
+enum { LODE_DYN_NONE, LODE_DYN_TOKENS, LODE_DYN_OUTPUTS, LODE_N_DYN };
 
 enum {
     LODE_T_INPUT = 1,  /* written by the caller before each run */

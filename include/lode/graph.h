@@ -1,0 +1,123 @@
+/* lode/graph.h - graphs: what is computed, never how or where.
+ *
+ * A graph is a list of nodes in the order in which they were built; builders below append one node each and return its
+ * tensor. Builders are sticky: the first failure is kept in the graph, later calls return a harmless tensor, and
+ * lode_graph_status tells once at the end. A graph is made into a plan (plan.h) and may then be closed.
+ *
+ * Shapes are written innermost first: [d, tokens]. Activations are f32 unless said otherwise. A tensor whose size
+ * follows a run-time count (LODE_DYN_*) gives that property to what is computed from it.
+ *
+ * Ownership: the graph owns the tensors that its builders return; weights and caches are borrowed.
+ * Threads: one graph, one thread. */
+#ifndef LODE_GRAPH_H
+#define LODE_GRAPH_H
+
+#include "tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lode_graph lode_graph;
+
+LODE_API lode_status lode_graph_open(lode_graph **out, lode_err *err);
+LODE_API void lode_graph_close(lode_graph *g);
+/* LODE_OK, or the first failure of a builder with its text. */
+LODE_API lode_status lode_graph_status(const lode_graph *g, lode_err *err);
+LODE_API int lode_graph_n_nodes(const lode_graph *g);
+LODE_API const lode_tensor *lode_graph_node(const lode_graph *g, int i);
+/* Name of an op number ("rms_norm"); "none" for data. */
+LODE_API const char *lode_op_name(int op);
+
+/* A tensor that the caller writes before each run. `dyn` says which count its outermost size follows. */
+LODE_API lode_tensor *lode_input(lode_graph *g, const char *name, lode_type type, int n_dims, const int64_t *ne,
+                                 int dyn);
+/* Marks a tensor as read by the caller after a run. */
+LODE_API void lode_output(lode_graph *g, lode_tensor *t);
+/* Names a tensor for --print, `lode compare` and errors: "l_out-3"; il -1 for no layer. */
+LODE_API void lode_tag(lode_tensor *t, const char *name, int il);
+
+/* Views: same memory, other shape. */
+/* [d*n, tokens] as [d, n, tokens]. */
+LODE_API lode_tensor *lode_heads(lode_graph *g, lode_tensor *x, int64_t d, int64_t n);
+/* [d, n, tokens] as [d*n, tokens]; x must be contiguous. */
+LODE_API lode_tensor *lode_merge_heads(lode_graph *g, lode_tensor *x);
+/* n elements from `from` on of each row: [d, tokens] as [n, tokens] with the old distance between rows. */
+LODE_API lode_tensor *lode_columns(lode_graph *g, lode_tensor *x, int64_t from, int64_t n);
+
+/* Rows of w [d, n] (any type) by index: ids i32 [t] -> f32 [d, t]. An index outside 0..n-1 gives a row of zeros. */
+LODE_API lode_tensor *lode_get_rows(lode_graph *g, lode_tensor *w, lode_tensor *ids);
+/* a + b and a * b, f32; b has a's sizes or 1 along each dimension and is repeated there. */
+LODE_API lode_tensor *lode_add(lode_graph *g, lode_tensor *a, lode_tensor *b);
+LODE_API lode_tensor *lode_mul(lode_graph *g, lode_tensor *a, lode_tensor *b);
+/* x * s. */
+LODE_API lode_tensor *lode_scale(lode_graph *g, lode_tensor *x, float s);
+/* x / (1 + exp(-x)) (Elfwing et al. 2017); gelu with the tanh approximation (Hendrycks and Gimpel 2016). */
+LODE_API lode_tensor *lode_silu(lode_graph *g, lode_tensor *x);
+LODE_API lode_tensor *lode_gelu(lode_graph *g, lode_tensor *x);
+/* cap * tanh(x / cap) (Gemma 2 report, 2024). */
+LODE_API lode_tensor *lode_softcap(lode_graph *g, lode_tensor *x, float cap);
+/* x / sqrt(mean(x^2) + eps) along rows (Zhang and Sennrich 2019). */
+LODE_API lode_tensor *lode_rms_norm(lode_graph *g, lode_tensor *x, float eps);
+
+/* w [k, n] (any weight type) times x f32 [k, t] -> f32 [n, t]: y[j, t] = sum_k w[k, j] * x[k, t]. */
+LODE_API lode_tensor *lode_matmul(lode_graph *g, lode_tensor *w, lode_tensor *x);
+/* f32 [k, t] to q8a rows, the form in which the fast matmul kernels read activations. Inserted by the plan. */
+LODE_API lode_tensor *lode_quant_act(lode_graph *g, lode_tensor *x);
+/* Copy with conversion of type, same sizes. */
+LODE_API lode_tensor *lode_copy(lode_graph *g, lode_tensor *x, lode_type type);
+
+/* Rotary position embedding (Su et al. 2021). Pairs are (i, i + n_rot/2) in NEOX order, (2i, 2i+1) in NORM order. */
+typedef enum { LODE_ROPE_NORM, LODE_ROPE_NEOX } lode_rope_order;
+typedef struct lode_rope_desc {
+    int32_t kind;      /* lode_rope_order */
+    int32_t n_rot;     /* leading elements of each head that turn, even; the rest is copied */
+    float base;        /* frequency base, 10000 for the paper */
+    float scale;       /* positions are multiplied by this; 1 for none (linear scaling: 1/factor) */
+    float ext_factor;  /* YaRN (Peng et al. 2023): 0 off, 1 on */
+    float attn_factor; /* multiplies cos and sin; 0 counts as 1 */
+    float beta_fast, beta_slow;
+    int32_t n_ctx_orig; /* context of training, for YaRN */
+} lode_rope_desc;
+/* Angles: pos i32 [t], factors f32 [n_rot/2] (frequencies are divided by them) or NULL -> pairs (cos, sin), f32
+ * [n_rot, t]. Equal tables of different layers become one in the plan. */
+LODE_API lode_tensor *lode_rope_table(lode_graph *g, lode_tensor *pos, lode_tensor *factors,
+                                      const lode_rope_desc *desc);
+/* x f32 [d_head, n_head, t] turned by a table [n_rot, t]. */
+LODE_API lode_tensor *lode_rope(lode_graph *g, lode_tensor *x, lode_tensor *table, lode_rope_order order);
+
+/* Writes row t of x f32 [d, t] (or [d_head, n, t]) into row slots[t] of cache [d, n_cells] (f32, f16 or bf16), and
+ * returns the cache as it is afterwards. A slot of -1 writes nothing. */
+LODE_API lode_tensor *lode_kv_store(lode_graph *g, lode_tensor *cache, lode_tensor *x, lode_tensor *slots);
+
+/* Attention over a paged cache. Cells of a sequence are counted from 0; cell i lies in row
+ * pages[i / LODE_PAGE] * LODE_PAGE + i % LODE_PAGE of the caches. */
+enum { LODE_PAGE = 64 };
+/* Columns of `spans`, i32 [LODE_SPAN_N, t]: which row of `pages` is the token's sequence; the token sees cells
+ * [from, to), or [from_window, to) in layers with a sliding window. */
+enum { LODE_SPAN_SEQ, LODE_SPAN_FROM, LODE_SPAN_FROM_WINDOW, LODE_SPAN_TO, LODE_SPAN_N };
+typedef struct lode_attend_desc {
+    float scale;      /* of q.k, usually 1/sqrt(d_head) */
+    float softcap;    /* 0: none; else scores become softcap * tanh(score / softcap) */
+    int32_t windowed; /* read LODE_SPAN_FROM_WINDOW instead of LODE_SPAN_FROM */
+    int32_t n_kv_head;
+} lode_attend_desc;
+typedef struct lode_attend_src {
+    lode_tensor *q;     /* f32 [d_head, n_head, t] */
+    lode_tensor *k, *v; /* f32 or f16 [d_head * n_kv_head, n_cells] */
+    lode_tensor *pages; /* i32 [max pages per sequence, sequences] */
+    lode_tensor *spans; /* i32 [LODE_SPAN_N, t] */
+} lode_attend_src;
+/* softmax(scale * q.k) v -> f32 [d_head * n_head, t]. A token that sees no cell gets zeros. */
+LODE_API lode_tensor *lode_attend(lode_graph *g, const lode_attend_src *src, const lode_attend_desc *desc);
+
+/* Fused forms, as rule.def defines them. Models may write them at once; the plan expands what a device lacks. */
+LODE_API lode_tensor *lode_norm_mul(lode_graph *g, lode_tensor *x, lode_tensor *w, float eps);
+LODE_API lode_tensor *lode_swiglu(lode_graph *g, lode_tensor *gate, lode_tensor *up);
+LODE_API lode_tensor *lode_geglu(lode_graph *g, lode_tensor *gate, lode_tensor *up);
+LODE_API lode_tensor *lode_matmul_add(lode_graph *g, lode_tensor *w, lode_tensor *x, lode_tensor *c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* matmul.c - y[j, t] = sum over k of w[k, j] x[k, t]: one row of w per output. */
+#include "graph/graph.h"
+#include "graph/host.h"
+#include "lode/quant.h"
+#include "ops/case.h"
+#include "ops/matmul.h"
+
+lode_tensor *lode_matmul(lode_graph *g, lode_tensor *w, lode_tensor *x) {
+    return lode_op_new2(g, LODE_MATMUL, NULL, 0, w, x);
+}
+
+lode_status lode_infer_matmul(lode_tensor *t, lode_err *err) {
+    const lode_tensor *w = t->src[0], *x = t->src[1];
+    if (x->type != LODE_Q8A) LODE_TRY(lode_want_type(t, 1, LODE_F32, err));
+    LODE_TRY(lode_want_rows(t, 0, err));
+    LODE_TRY(lode_want_rows(t, 1, err));
+    LODE_TRY(lode_want(t, w->ne[0] == x->ne[0], "the rows' lengths differ", err));
+    LODE_TRY(lode_want(t, w->ne[2] == 1 && w->ne[3] == 1 && x->ne[2] == 1 && x->ne[3] == 1, "want two matrices", err));
+    t->type = LODE_F32;
+    t->ne[0] = w->ne[1];
+    t->ne[1] = x->ne[1];
+    t->dyn = x->dyn;
+    t->dyn_dim = x->dyn_dim;
+    return lode_dense(t, err);
+}
+
+static double dot(const float *a, const float *b, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (double)a[i] * (double)b[i];
+    return sum;
+}
+
+/* Decodes one row of w at a time into 4 KiB pieces, so that the reference allocates nothing. */
+static void ref(const lode_tensor *t) {
+    const lode_tensor *w = t->src[0], *x = t->src[1];
+    enum { PIECE = 1024 };
+    float a[PIECE], b[PIECE];
+    for (int64_t j = 0; j < w->ne[1]; j++)
+        for (int64_t c = 0; c < x->ne[1]; c++) {
+            double sum = 0;
+            for (int64_t k = 0; k < w->ne[0]; k += PIECE) {
+                const int64_t n = w->ne[0] - k < PIECE ? w->ne[0] - k : PIECE;
+                const size_t wb = (size_t)(k / lode_type_block(w->type)) * w->nb[0];
+                const size_t xb = (size_t)(k / lode_type_block(x->type)) * x->nb[0];
+                lode_decode_row(w->type, lode_host_row(w, j, 0, 0) + wb, a, n);
+                lode_decode_row(x->type, lode_host_row(x, c, 0, 0) + xb, b, n);
+                sum += dot(a, b, n);
+            }
+            ((float *)(void *)lode_host_row(t, c, 0, 0))[j] = (float)sum;
+        }
+}
+
+static lode_tensor *make(lode_graph *g, const lode_case *c) { return lode_matmul(g, c->src[0], c->src[1]); }
+
+#define TYPED(type) \
+    "w=" type "[512,67] x=f32[512,1] | w=" type "[512,33] x=f32[512,5] | w=" type "[1024,16] x=f32[1024,40] | "
+
+const lode_op_info lode_op_matmul = {
+    .name = "matmul",
+    .doc = "matrix product; w is a weight of any type with one row per output",
+    .n_src = 2,
+    .infer = lode_infer_matmul,
+    .ref = ref,
+    .make = make,
+    .cases = TYPED("f32") TYPED("f16") TYPED("bf16") TYPED("q4_0") TYPED("q4_1") TYPED("q5_0") TYPED("q5_1")
+        TYPED("q8_0") TYPED("q2_k") TYPED("q3_k") TYPED("q4_k") TYPED("q5_k")
+            TYPED("q6_k") "w=f32[1,1] x=f32[1,1] | w=f32[63,3] x=f32[63,2] | w=q8_0[32,1] x=f32[32,3] | "
+                          "w=q4_1[576,576] x=f32[576,4]+32",
+};

@@ -32,7 +32,9 @@ typedef enum {
     LODE_GGUF_N_KIND
 } lode_gguf_kind;
 
-/* One metadata entry. For arrays `kind` is LODE_GGUF_ARRAY, `item` the kind of its elements and `n` their number. */
+/* One metadata entry. For arrays `kind` is LODE_GGUF_ARRAY, `item` the kind of its elements and `n` their number; for
+ * scalars `item` equals `kind`. `data` is the value without the lengths before it: a string's characters, an array's
+ * elements (strings in it as in the file, each behind its u64 length). */
 typedef struct lode_gguf_kv {
     lode_slice key;
     lode_gguf_kind kind, item;
@@ -72,15 +74,15 @@ LODE_API const lode_gguf_kv *lode_gguf_find(const lode_gguf *g, const char *key)
 
 /* Typed look-ups. An absent key leaves *out alone and returns LODE_OK with *found = false (found may be NULL, then
  * absence is LODE_E_NOT_FOUND). A value of the wrong kind or out of range is LODE_E_FORMAT with a text that names the
- * key. Any integer kind converts to any other when the value fits; u32/i32 arrays likewise by lode_gguf_get_ints. */
+ * key. Any integer kind converts to any other when the value fits. */
 LODE_API lode_status lode_gguf_get_u32(const lode_gguf *g, const char *key, uint32_t *out, bool *found, lode_err *err);
 LODE_API lode_status lode_gguf_get_f32(const lode_gguf *g, const char *key, float *out, bool *found, lode_err *err);
 LODE_API lode_status lode_gguf_get_bool(const lode_gguf *g, const char *key, bool *out, bool *found, lode_err *err);
 LODE_API lode_status lode_gguf_get_str(const lode_gguf *g, const char *key, lode_slice *out, bool *found,
                                        lode_err *err);
-/* Element i of an array of strings; of integers or floats converted. False when out of range or of another kind.
- * Strings are found in O(1): opening indexes each string array once it is first asked for (not thread-safe then; the
- * first call should happen before sharing). */
+/* Element i of an array of strings; of integers, bools or floats, converted (floats never to integers). A scalar counts
+ * as an array of one. False when i is out of range or the kind another. O(1): opening indexes string arrays. `kv` of
+ * lode_gguf_arr_str must come from g. */
 LODE_API bool lode_gguf_arr_str(const lode_gguf *g, const lode_gguf_kv *kv, uint64_t i, lode_slice *out);
 LODE_API bool lode_gguf_arr_f32(const lode_gguf_kv *kv, uint64_t i, float *out);
 LODE_API bool lode_gguf_arr_i64(const lode_gguf_kv *kv, uint64_t i, int64_t *out);
@@ -91,8 +93,10 @@ LODE_API const lode_gguf_tensor *lode_gguf_find_tensor(const lode_gguf *g, const
 /* The data of a tensor inside the mapping. */
 LODE_API const void *lode_gguf_tensor_data(const lode_gguf *g, const lode_gguf_tensor *t);
 
-/* Writing: set keys, declare all tensors, begin (writes the header to PATH.part), give each tensor's bytes in the
- * declared order, finish (renames to PATH). Discarding, or any failure, leaves no file behind. */
+/* Writing, in this order: set keys, declare all tensors, begin (writes the header to PATH.part), give each tensor's
+ * bytes in the declared order, finish (renames to PATH). Discarding, or any failure, leaves no file behind. A key or
+ * tensor set twice is refused by begin, which also reports the first set call that failed, so that those need no check
+ * one by one. "general.alignment" set as u32 is followed; otherwise it is 32. */
 typedef struct lode_gguf_writer lode_gguf_writer;
 LODE_API lode_status lode_gguf_writer_open(lode_gguf_writer **out, const char *path, lode_err *err);
 LODE_API lode_status lode_gguf_set_u32(lode_gguf_writer *w, const char *key, uint32_t v);

@@ -4,4 +4,10 @@
 #include "base.h"
 #include "tensor.h"
 #include "quant.h"
+#include "gguf.h"
+#include "graph.h"
+#include "backend.h"
+#include "plan.h"
+#include "model.h"
+#include "session.h"
 #endif

@@ -57,8 +57,8 @@ typedef struct lode_tensor {
         unsigned char par[LODE_MAX_PAR]; /* the op's parameter struct */
         double align_;
     };
-    int32_t id;    /* index in its graph, -1 outside one */
-    int32_t n_use; /* readers inside the graph */
+    int32_t id;     /* index in its graph, -1 outside one */
+    int32_t n_use;  /* readers inside the graph */
     int8_t dyn;     /* which run-time count one of its sizes follows: LODE_DYN_* */
     int8_t dyn_dim; /* and which size that is: the outermost in use */
     int16_t layer;  /* of its tag, -1 */

@@ -1,0 +1,52 @@
+/* kernels.h - the functions that kernels.def names. */
+#ifndef LODE_CPU_KERNELS_H
+#define LODE_CPU_KERNELS_H
+
+#include "cpu/cpu.h"
+
+/* NULL to accept, else the reason not to. */
+#define ACCEPTS(name) const char *lode_cpu_accepts_##name(const lode_kern *k, const lode_tensor *t);
+ACCEPTS(any)
+ACCEPTS(same_or_row)
+ACCEPTS(one_weight_row)
+ACCEPTS(plain_cache)
+ACCEPTS(gemm_q8a)
+ACCEPTS(gemm_plain)
+ACCEPTS(gemm_f32)
+ACCEPTS(attend)
+#undef ACCEPTS
+
+#define RUNS(name) void lode_cpu_run_##name(const lode_cpu_work *w);
+RUNS(get_rows)
+RUNS(add)
+RUNS(mul)
+RUNS(scale)
+RUNS(silu)
+RUNS(gelu)
+RUNS(softcap)
+RUNS(rms_norm)
+RUNS(norm_mul)
+RUNS(norm_mul_quant)
+RUNS(swiglu)
+RUNS(geglu)
+RUNS(swiglu_quant)
+RUNS(geglu_quant)
+RUNS(quant_act)
+RUNS(rope_table)
+RUNS(rope)
+RUNS(copy)
+RUNS(kv_store)
+RUNS(matmul)
+RUNS(matmul_f32)
+RUNS(attend)
+#undef RUNS
+
+#define SIZE(name) size_t lode_cpu_size_##name(const lode_kern *k, const lode_tensor *t);
+SIZE(none)
+SIZE(one_row)
+SIZE(gemm)
+SIZE(gemm_f32)
+SIZE(attend)
+SIZE(attend_shared)
+#undef SIZE
+#endif

@@ -1,0 +1,183 @@
+/* rows.c - ops that treat each row by itself: element-wise, norms, gates, conversions. Rows are shared out among the
+ * threads by number; the arithmetic is the instruction set's (kern.h). */
+#include "base/mem.h"
+#include "cpu/kernels.h"
+#include "lode/quant.h"
+#include "ops/binary.h"
+#include "ops/copy.h"
+#include "ops/rms_norm.h"
+#include "ops/rope.h"
+#include "ops/scale.h"
+#include "ops/softcap.h"
+
+#include <string.h>
+
+const char *lode_cpu_accepts_any(const lode_kern *k, const lode_tensor *t) {
+    (void)k;
+    (void)t;
+    return NULL;
+}
+
+const char *lode_cpu_accepts_same_or_row(const lode_kern *k, const lode_tensor *t) {
+    (void)k;
+    return t->src[1]->ne[0] == t->ne[0] ? NULL : "the second input is repeated along rows";
+}
+
+const char *lode_cpu_accepts_one_weight_row(const lode_kern *k, const lode_tensor *t) {
+    (void)k;
+    return t->src[1]->ne[0] == t->ne[0] && lode_n_rows(t->src[1]) == 1 ? NULL : "the weight is not one row";
+}
+
+const char *lode_cpu_accepts_plain_cache(const lode_kern *k, const lode_tensor *t) {
+    (void)k;
+    return t->type == LODE_F32 || t->type == LODE_F16 ? NULL : "the cache is neither f32 nor f16";
+}
+
+size_t lode_cpu_size_one_row(const lode_kern *k, const lode_tensor *t) {
+    (void)k;
+    return (size_t)t->ne[0] * sizeof(float);
+}
+
+static const float *in_row(const lode_tensor *t, int src, int64_t r) {
+    return (const float *)(const void *)lode_host_nth_row(t->src[src], r);
+}
+
+static float *out_row(const lode_tensor *t, int64_t r) { return (float *)(void *)lode_host_nth_row(t, r); }
+
+/* for each row r of this task's share: statement. */
+#define EACH_ROW(w, r)  \
+    int64_t r, r##_end; \
+    for (lode_cpu_share(w, lode_n_rows((w)->t), &r, &r##_end); r < r##_end; r++)
+
+void lode_cpu_run_add(const lode_cpu_work *w) {
+    EACH_ROW(w, r) w->k->add(in_row(w->t, 0, r), lode_binary_row(w->t, r), out_row(w->t, r), w->t->ne[0]);
+}
+
+void lode_cpu_run_mul(const lode_cpu_work *w) {
+    EACH_ROW(w, r) w->k->mul(in_row(w->t, 0, r), lode_binary_row(w->t, r), out_row(w->t, r), w->t->ne[0]);
+}
+
+void lode_cpu_run_scale(const lode_cpu_work *w) {
+    const lode_scale_par *par = (const lode_scale_par *)(const void *)w->t->par;
+    EACH_ROW(w, r) w->k->scale(in_row(w->t, 0, r), out_row(w->t, r), w->t->ne[0], par->s, 0.0f);
+}
+
+void lode_cpu_run_silu(const lode_cpu_work *w) {
+    EACH_ROW(w, r) w->k->silu(in_row(w->t, 0, r), out_row(w->t, r), w->t->ne[0]);
+}
+
+void lode_cpu_run_gelu(const lode_cpu_work *w) {
+    EACH_ROW(w, r) w->k->gelu(in_row(w->t, 0, r), out_row(w->t, r), w->t->ne[0]);
+}
+
+void lode_cpu_run_softcap(const lode_cpu_work *w) {
+    const lode_softcap_par *par = (const lode_softcap_par *)(const void *)w->t->par;
+    EACH_ROW(w, r) w->k->softcap(in_row(w->t, 0, r), out_row(w->t, r), w->t->ne[0], par->cap);
+}
+
+void lode_cpu_run_rms_norm(const lode_cpu_work *w) {
+    const lode_rms_norm_par *par = (const lode_rms_norm_par *)(const void *)w->t->par;
+    EACH_ROW(w, r) w->k->rms_norm(in_row(w->t, 0, r), NULL, out_row(w->t, r), w->t->ne[0], par->eps);
+}
+
+void lode_cpu_run_norm_mul(const lode_cpu_work *w) {
+    const lode_rms_norm_par *par = (const lode_rms_norm_par *)(const void *)w->t->par;
+    const float *weight = in_row(w->t, 1, 0);
+    EACH_ROW(w, r) w->k->rms_norm(in_row(w->t, 0, r), weight, out_row(w->t, r), w->t->ne[0], par->eps);
+}
+
+void lode_cpu_run_norm_mul_quant(const lode_cpu_work *w) {
+    const lode_rms_norm_par *par = (const lode_rms_norm_par *)(const void *)w->t->par;
+    const float *weight = in_row(w->t, 1, 0);
+    EACH_ROW(w, r) {
+        w->k->rms_norm(in_row(w->t, 0, r), weight, w->scratch, w->t->ne[0], par->eps);
+        w->k->quantize_q8a(w->scratch, lode_host_nth_row(w->t, r), w->t->ne[0]);
+    }
+}
+
+void lode_cpu_run_swiglu(const lode_cpu_work *w) {
+    EACH_ROW(w, r) w->k->swiglu(in_row(w->t, 0, r), in_row(w->t, 1, r), out_row(w->t, r), w->t->ne[0]);
+}
+
+void lode_cpu_run_geglu(const lode_cpu_work *w) {
+    EACH_ROW(w, r) w->k->geglu(in_row(w->t, 0, r), in_row(w->t, 1, r), out_row(w->t, r), w->t->ne[0]);
+}
+
+void lode_cpu_run_swiglu_quant(const lode_cpu_work *w) {
+    EACH_ROW(w, r) {
+        w->k->swiglu(in_row(w->t, 0, r), in_row(w->t, 1, r), w->scratch, w->t->ne[0]);
+        w->k->quantize_q8a(w->scratch, lode_host_nth_row(w->t, r), w->t->ne[0]);
+    }
+}
+
+void lode_cpu_run_geglu_quant(const lode_cpu_work *w) {
+    EACH_ROW(w, r) {
+        w->k->geglu(in_row(w->t, 0, r), in_row(w->t, 1, r), w->scratch, w->t->ne[0]);
+        w->k->quantize_q8a(w->scratch, lode_host_nth_row(w->t, r), w->t->ne[0]);
+    }
+}
+
+void lode_cpu_run_quant_act(const lode_cpu_work *w) {
+    EACH_ROW(w, r) w->k->quantize_q8a(in_row(w->t, 0, r), lode_host_nth_row(w->t, r), w->t->ne[0]);
+}
+
+void lode_cpu_run_get_rows(const lode_cpu_work *w) {
+    const lode_tensor *from = w->t->src[0];
+    const int32_t *ids = (const int32_t *)(const void *)lode_host(w->t->src[1]);
+    EACH_ROW(w, r) {
+        if (ids[r] < 0 || ids[r] >= from->ne[1])
+            memset(out_row(w->t, r), 0, (size_t)w->t->ne[0] * sizeof(float));
+        else
+            lode_decode_row(from->type, lode_host_row(from, ids[r], 0, 0), out_row(w->t, r), w->t->ne[0]);
+    }
+}
+
+void lode_cpu_run_rope_table(const lode_cpu_work *w) {
+    int64_t from, to;
+    lode_cpu_share(w, w->t->ne[0] / 2, &from, &to);
+    lode_rope_table_fill(w->t, (int)from, (int)to);
+}
+
+void lode_cpu_run_rope(const lode_cpu_work *w) {
+    const lode_tensor *t = w->t, *x = t->src[0];
+    const lode_rope_par *par = (const lode_rope_par *)(const void *)t->par;
+    const int32_t dims[3] = { (int32_t)t->ne[1], (int32_t)t->ne[0], (int32_t)t->src[1]->ne[0] };
+    int64_t i, end;
+    for (lode_cpu_share(w, t->ne[2], &i, &end); i < end; i++)
+        w->k->rope((const float *)(const void *)lode_host_row(x, 0, i, 0), x->nb[1],
+                   (const float *)(const void *)lode_host_row(t->src[1], i, 0, 0),
+                   (float *)(void *)lode_host_row(t, 0, i, 0), t->nb[1], dims,
+                   par->order == LODE_ROPE_NEOX ? LODE_ROPE_HALVES : LODE_ROPE_PAIRS);
+}
+
+void lode_cpu_run_copy(const lode_cpu_work *w) {
+    const lode_tensor *t = w->t, *s = t->src[0];
+    size_t bytes = 0;
+    lode_row_bytes(t->type, t->ne[0], &bytes);
+    EACH_ROW(w, r) {
+        const char *x = lode_host_nth_row(s, r);
+        char *y = lode_host_nth_row(t, r);
+        if (t->type == s->type)
+            memcpy(y, x, bytes);
+        else if (t->type == LODE_F32)
+            lode_decode_row(s->type, x, (float *)(void *)y, t->ne[0]);
+        else
+            lode_encode_row(t->type, (const float *)(const void *)x, y, t->ne[0]);
+    }
+}
+
+void lode_cpu_run_kv_store(const lode_cpu_work *w) {
+    const lode_tensor *t = w->t, *x = t->src[1];
+    const int32_t *slots = (const int32_t *)(const void *)lode_host(t->src[2]);
+    const size_t step = x->ne[0] != t->ne[0] ? x->nb[2] : x->nb[1]; /* heads side by side, or rows already */
+    int64_t i, end;
+    for (lode_cpu_share(w, t->src[2]->ne[0], &i, &end); i < end; i++) {
+        if (slots[i] < 0 || slots[i] >= t->ne[1]) continue;
+        const float *from = (const float *)(const void *)(lode_host(x) + (size_t)i * step);
+        char *to = lode_host_row(t, slots[i], 0, 0);
+        if (t->type == LODE_F32)
+            memcpy(to, from, (size_t)t->ne[0] * sizeof *from);
+        else
+            w->k->f32_to_f16(from, (uint16_t *)(void *)to, t->ne[0]);
+    }
+}

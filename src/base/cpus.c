@@ -50,7 +50,7 @@ static int cores_of_affinity(void) {
     if (sched_getaffinity(0, sizeof set, &set) != 0) return (int)sysconf(_SC_NPROCESSORS_ONLN);
     int cores = 0;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &set)) continue;
+        if (!CPU_ISSET((size_t)cpu, &set)) continue;
         char path[96], line[64];
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
         if (!read_line(path, line, sizeof line)) {
@@ -63,7 +63,7 @@ static int cores_of_affinity(void) {
         while (*p) {
             const long from = strtol(p, &p, 10), to = *p == '-' ? strtol(p + 1, &p, 10) : from;
             for (long c = from; c <= to && c < CPU_SETSIZE; c++)
-                if (c >= 0 && CPU_ISSET((int)c, &set) && c < lowest) lowest = (int)c;
+                if (c >= 0 && CPU_ISSET((size_t)c, &set) && c < lowest) lowest = (int)c;
             if (*p == ',')
                 p++;
             else

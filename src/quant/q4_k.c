@@ -1,7 +1,7 @@
 /* q4_k.c - rows of Q4_K. */
 #include "quant/q4_k.h"
 
-#include "quant/row.h"
+#include "quant/k_fit.h"
 
 DEV_NO_CONTRACT
 
@@ -14,4 +14,28 @@ static void decode(const void *src, float *dst, int64_t n) {
     }
 }
 
-const quant_info lode_quant_Q4_K = { decode, NULL };
+static q4_k_block encode_block(const float *x) {
+    q4_k_block b = { 0 };
+    quant_range_fit sub[8];
+    for (int j = 0; j < 8; j++) sub[j] = quant_fit_range(x + j * 32, 32, 15);
+    const quant_k_scales s = quant_join_ranges(sub, 8, 63);
+    b.d = s.d;
+    b.dmin = s.dmin;
+    quant_pack_k_scales(&s, b.scales);
+    for (int i = 0; i < 256; i++) {
+        const float d = dev_h2f(b.d) * (float)s.scale[i / 32], m = dev_h2f(b.dmin) * (float)s.min[i / 32];
+        uint8_t *q = &b.qs[i / 64 * 32 + i % 32];
+        *q = (uint8_t)(*q | quant_nearest(x[i], d, m, 0, 15) << (i / 32 % 2 * 4));
+    }
+    return b;
+}
+
+static void encode(const float *src, void *dst, int64_t n) {
+    uint8_t *p = dst;
+    for (int64_t i = 0; i < n; i += 256, p += sizeof(q4_k_block)) {
+        const q4_k_block b = encode_block(src + i);
+        memcpy(p, &b, sizeof b);
+    }
+}
+
+const quant_info lode_quant_Q4_K = { decode, encode };

@@ -10,4 +10,5 @@
 #include "plan.h"
 #include "model.h"
 #include "session.h"
+#include "sample.h"
 #endif

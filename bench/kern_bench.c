@@ -1,0 +1,160 @@
+/* kern_bench.c - what the CPU kernels reach: GB/s of weights with one column, GMAC/s with many, beside the machine's
+ * read bandwidth, per weight type and row length. Usage: kern_bench [-isa NAME] [-t THREADS] [-mb MEGABYTES] [TYPE...]
+ * Figures are medians of 5 rounds. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cpu/kern/kern.h"
+#include "lode/quant.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 5, MAX_THREADS = 16 };
+
+typedef struct {
+    const lode_kern *kern;
+    lode_gemm_fn fn;
+    lode_gemm_args args;
+    int64_t row0, row1;
+    int64_t sum;
+} job;
+
+static void *run_gemm(void *p) {
+    job *j = p;
+    j->fn(&j->args, j->row0, j->row1);
+    return NULL;
+}
+
+static void *run_read(void *p) {
+    job *j = p;
+    const int64_t *w = j->args.w;
+    int64_t s[8] = { 0 };
+    for (int64_t i = j->row0; i + 64 <= j->row1; i += 64) {
+        for (int k = 0; k < 64; k += 8) __builtin_prefetch(w + i + k + 512);
+        for (int k = 0; k < 64; k++) s[k % 8] += w[i + k];
+    }
+    for (int i = 0; i < 8; i++) j->sum += s[i];
+    return NULL;
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Seconds of one pass over [0, rows) cut between the threads; median. */
+static double measure(void *(*fn)(void *), const job *proto, int64_t rows, int threads, void **scratch) {
+    double t[ROUNDS];
+    for (int r = 0; r < ROUNDS; r++) {
+        job j[MAX_THREADS];
+        pthread_t id[MAX_THREADS];
+        const int64_t t0 = lode_clock_ns();
+        for (int i = 0; i < threads; i++) {
+            j[i] = *proto;
+            j[i].row0 = rows / 64 * i / threads * 64;
+            j[i].row1 = i + 1 == threads ? rows : rows / 64 * (i + 1) / threads * 64;
+            j[i].args.scratch = scratch[i];
+            if (i > 0 && pthread_create(&id[i], NULL, fn, &j[i]) != 0) exit(1);
+        }
+        fn(&j[0]);
+        for (int i = 1; i < threads; i++) pthread_join(id[i], NULL);
+        t[r] = (double)(lode_clock_ns() - t0) * 1e-9;
+    }
+    qsort(t, ROUNDS, sizeof *t, by_value);
+    return t[ROUNDS / 2];
+}
+
+/* 16 encoded rows, again and again: values of the usual size, since subnormal floats would be slow. */
+static void fill(lode_type type, int64_t k, uint8_t *w, size_t rows, size_t stride) {
+    float *v = lode_calloc((size_t)k, 16 * sizeof(float));
+    uint32_t seed = 1;
+    for (int64_t i = 0; i < 16 * k; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        v[i] = (float)(seed >> 8) * 0x1p-24f - 0.5f;
+    }
+    for (int64_t r = 0; r < 16; r++)
+        if (!lode_encode_row(type, v + r * k, w + (size_t)r * stride, k)) exit(1);
+    for (size_t r = 16; r < rows; r++) memcpy(w + r * stride, w + r % 16 * stride, stride);
+    free(v);
+}
+
+static void bench_type(const lode_kern *kern, lode_type type, int threads, uint8_t *w, size_t mem) {
+    static const int64_t ks[] = { 576, 1536, 640, 2048, 4096 };
+    static const int64_t cols[] = { 1, 2, 4, 8, 64, 512 };
+    const bool f32 = type == LODE_F32 || type == LODE_F16 || type == LODE_BF16;
+    for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
+        size_t stride, x_stride;
+        if (!lode_row_bytes(type, ks[i], &stride) || !lode_row_bytes(f32 ? LODE_F32 : LODE_Q8A, ks[i], &x_stride))
+            continue;
+        fill(type, ks[i], w, mem / stride, stride);
+        printf("%-6s k=%-5lld", lode_type_name(type), (long long)ks[i]);
+        for (size_t c = 0; c < sizeof cols / sizeof *cols; c++) {
+            int64_t rows = (int64_t)(mem / stride) / 64 * 64;
+            if (cols[c] > 4 && rows > 4096) rows = cols[c] > 64 ? 1024 : 4096;
+            uint8_t *x = lode_calloc((size_t)cols[c], x_stride);
+            float *y = lode_calloc((size_t)cols[c], sizeof(float) * (size_t)rows), *v = lode_calloc((size_t)ks[i], 4);
+            for (int64_t k = 0; k < ks[i]; k++) v[k] = (float)(k % 17) - 8.0f;
+            for (int64_t n = 0; n < cols[c]; n++) {
+                if (f32)
+                    memcpy(x + (size_t)n * x_stride, v, x_stride);
+                else
+                    kern->quantize_q8a(v, x + (size_t)n * x_stride, ks[i]);
+            }
+            void *scratch[MAX_THREADS];
+            for (int t = 0; t < threads; t++)
+                scratch[t] = lode_aligned_alloc(kern->gemm_scratch(type, ks[i], cols[c], f32) + 64, 64);
+            const job j = { kern,
+                            kern->gemm[type],
+                            { w, stride, x, x_stride, y, sizeof(float) * (size_t)rows, ks[i], cols[c], NULL },
+                            0,
+                            0,
+                            0 };
+            const double s = measure(run_gemm, &j, rows, threads, scratch);
+            if (cols[c] <= 4)
+                printf("  c%lld %5.1f GB/s", (long long)cols[c], (double)rows * (double)stride / s * 1e-9);
+            else
+                printf("  c%lld %5.0f GMAC/s", (long long)cols[c], (double)(rows * ks[i] * cols[c]) / s * 1e-9);
+            for (int t = 0; t < threads; t++) lode_aligned_free(scratch[t]);
+            free(x);
+            free(y);
+            free(v);
+        }
+        printf("\n");
+    }
+}
+
+int main(int argc, char **argv) {
+    const lode_kern *kern = lode_kern_best();
+    lode_err err = { 0 };
+    int threads = 1;
+    size_t mem = (size_t)200 << 20;
+    bool all = true, want[LODE_N_TYPE] = { false };
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-isa") == 0 && i + 1 < argc) {
+            if (lode_kern_by_name(&kern, argv[++i], &err) != LODE_OK) return fprintf(stderr, "%s\n", err.text), 1;
+        } else if (strcmp(argv[i], "-t") == 0 && i + 1 < argc) {
+            threads = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "-mb") == 0 && i + 1 < argc) {
+            mem = (size_t)atoi(argv[++i]) << 20;
+        } else if (lode_type_of_name(argv[i]) != LODE_N_TYPE) {
+            want[lode_type_of_name(argv[i])] = true;
+            all = false;
+        } else {
+            return fprintf(stderr, "usage: kern_bench [-isa NAME] [-t THREADS] [-mb MEGABYTES] [TYPE...]\n"), 2;
+        }
+    }
+    threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
+    uint8_t *w = lode_aligned_alloc(mem, 4096);
+    if (!w) return 1;
+    memset(w, 1, mem);
+    job j = { .args = { .w = w } };
+    void *none[MAX_THREADS] = { NULL };
+    const double s = measure(run_read, &j, (int64_t)(mem / 8), threads, none);
+    printf("%s, %d threads; read bandwidth %.1f GB/s\n", kern->name, threads, (double)mem / s * 1e-9);
+    for (int t = 0; t < LODE_N_TYPE; t++)
+        if ((all || want[t]) && kern->gemm[t]) bench_type(kern, (lode_type)t, threads, w, mem);
+    lode_aligned_free(w);
+    return 0;
+}

@@ -1,0 +1,66 @@
+/* isa.c - which of the compiled kernel tables this machine runs. */
+#include "cpu/kern/kern.h"
+
+#include <string.h>
+
+int32_t lode_attn_n_parts(const lode_attn_args *a) {
+    int32_t lo = INT32_MAX, hi = 0;
+    for (int32_t i = 0; i < a->n_tok; i++) {
+        lo = a->lo[i] < lo ? a->lo[i] : lo;
+        hi = a->hi[i] > hi ? a->hi[i] : hi;
+    }
+    return (hi + LODE_ATTN_PART - 1) / LODE_ATTN_PART - lo / LODE_ATTN_PART;
+}
+
+/* __builtin_cpu_supports asks cpuid, and xgetbv whether the system saves the wide registers. */
+#if defined(__x86_64__)
+static bool has_avx2(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+}
+static bool has_avx512(void) {
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vnni");
+}
+#else
+static bool has_avx2(void) { return false; }
+static bool has_avx512(void) { return false; }
+#endif
+
+static bool always(void) { return true; }
+
+/* Best first. */
+static const struct {
+    const char *name, *needs;
+    bool (*has)(void);
+    const lode_kern *(*table)(void);
+} sets[] = {
+    { "avx512", "AVX-512 F, BW, VL, DQ and VNNI", has_avx512, lode_kern_avx512 },
+    { "avx2", "AVX2, FMA and F16C", has_avx2, lode_kern_avx2 },
+    { "portable", "nothing", always, lode_kern_portable },
+};
+enum { N_SETS = sizeof sets / sizeof *sets };
+
+const lode_kern *lode_kern_best(void) {
+    for (int i = 0; i < N_SETS; i++)
+        if (sets[i].table() && sets[i].has()) return sets[i].table();
+    return lode_kern_portable();
+}
+
+lode_status lode_kern_by_name(const lode_kern **out, const char *name, lode_err *err) {
+    if (!name || !*name) {
+        *out = lode_kern_best();
+        return LODE_OK;
+    }
+    for (int i = 0; i < N_SETS; i++) {
+        if (strcmp(sets[i].name, name) != 0) continue;
+        if (!sets[i].table())
+            return lode_fail(err, LODE_E_UNSUPPORTED, "--isa %s: this build has no kernels for it", name);
+        if (!sets[i].has())
+            return lode_fail(err, LODE_E_UNSUPPORTED, "--isa %s: this processor lacks it (needs %s); leave --isa out",
+                             name, sets[i].needs);
+        *out = sets[i].table();
+        return LODE_OK;
+    }
+    return lode_fail(err, LODE_E_INPUT, "--isa %s: unknown instruction set; use portable, avx2 or avx512", name);
+}

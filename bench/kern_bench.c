@@ -125,6 +125,89 @@ static void bench_type(const lode_kern *kern, lode_type type, int threads, uint8
     }
 }
 
+/* One thread: a prompt of n tokens against itself, or one token against n cells; one KV head, F16. */
+static void bench_attention(const lode_kern *kern, int32_t group, int32_t d, int32_t n, int32_t n_tok) {
+    enum { UNIT = 16 };
+    const int32_t pages = n / LODE_KV_PAGE + 1;
+    uint16_t *kv = lode_calloc((size_t)(pages * LODE_KV_PAGE) * 2, (size_t)d * 2);
+    float *q = lode_calloc((size_t)(n_tok * group * d), 4), *out = lode_calloc((size_t)(n_tok * group * d), 4);
+    int32_t *table = lode_calloc((size_t)pages, 4), *lo = lode_calloc((size_t)n_tok, 4),
+            *hi = lode_calloc((size_t)n_tok, 4);
+    for (int32_t i = 0; i < pages; i++) table[i] = i;
+    for (int32_t i = 0; i < n_tok; i++) hi[i] = n - n_tok + i + 1;
+    for (int32_t i = 0; i < n_tok * group * d; i++) q[i] = (float)(i % 13) * 0.1f;
+    for (int32_t i = 0; i < pages * LODE_KV_PAGE * 2 * d; i++) kv[i] = (uint16_t)(0x2c00 + i % 511);
+    void *scratch = lode_aligned_alloc(kern->attn_scratch(d, d, UNIT, group) + 64, 64);
+    double t[ROUNDS], macs = 0;
+    for (int32_t i = 0; i < n_tok; i++) macs += 2.0 * hi[i] * group * d;
+    const int repeat = (int)(2e8 / macs) + 1;
+    for (int r = 0; r < ROUNDS; r++) {
+        const int64_t t0 = lode_clock_ns();
+        for (int k = 0; k < repeat; k++) {
+            for (int32_t i = 0; i < n_tok; i += UNIT) {
+                lode_attn_args a = { .q = q + i * group * d,
+                                     .q_tok_stride = (size_t)(group * d) * 4,
+                                     .q_head_stride = (size_t)d * 4,
+                                     .out = out + i * group * d,
+                                     .out_tok_stride = (size_t)(group * d) * 4,
+                                     .out_head_stride = (size_t)d * 4,
+                                     .k = kv,
+                                     .v = kv + d,
+                                     .k_stride = (size_t)d * 4,
+                                     .v_stride = (size_t)d * 4,
+                                     .kv_type = LODE_F16,
+                                     .pages = table,
+                                     .lo = lo + i,
+                                     .hi = hi + i,
+                                     .scale = 0.1f,
+                                     .n_tok = n_tok - i < UNIT ? n_tok - i : UNIT,
+                                     .n_head = group,
+                                     .d_k = d,
+                                     .d_v = d,
+                                     .scratch = scratch };
+                kern->attn(&a);
+            }
+        }
+        t[r] = (double)(lode_clock_ns() - t0) * 1e-9 / repeat;
+    }
+    qsort(t, ROUNDS, sizeof *t, by_value);
+    printf("attention %d heads of %d, %d tokens on %d cells: %.2f us, %.1f GMAC/s\n", group, d, n_tok, n,
+           t[ROUNDS / 2] * 1e6, macs / t[ROUNDS / 2] * 1e-9);
+    free(kv), free(q), free(out), free(table), free(lo), free(hi);
+    lode_aligned_free(scratch);
+}
+
+typedef void (*row2_fn)(const float *a, const float *b, float *y, int64_t n);
+
+/* Nanoseconds of one call on 1,536 floats. */
+static void bench_rows(const lode_kern *k) {
+    enum { N = 1536, REPEAT = 2000 };
+    static float a[N], b[N], y[N];
+    static uint8_t q[N / 32 * 44];
+    for (int i = 0; i < N; i++) a[i] = (float)(i % 37) * 0.1f - 1.5f, b[i] = (float)(i % 11);
+    const struct {
+        const char *name;
+        row2_fn fn;
+    } two[] = { { "add", k->add }, { "swiglu", k->swiglu }, { "geglu", k->geglu } };
+    for (int i = 0; i < 3; i++) {
+        const int64_t t0 = lode_clock_ns();
+        for (int r = 0; r < REPEAT; r++) two[i].fn(a, b, y, N);
+        printf("%s %.0f ns  ", two[i].name, (double)(lode_clock_ns() - t0) / REPEAT);
+    }
+    int64_t t0 = lode_clock_ns();
+    for (int r = 0; r < REPEAT; r++) k->rms_norm(a, b, y, N, 1e-5f);
+    printf("rms_norm %.0f ns  ", (double)(lode_clock_ns() - t0) / REPEAT);
+    t0 = lode_clock_ns();
+    for (int r = 0; r < REPEAT; r++) k->quantize_q8a(a, q, N);
+    printf("quantize_q8a %.0f ns  ", (double)(lode_clock_ns() - t0) / REPEAT);
+    t0 = lode_clock_ns();
+    for (int r = 0; r < REPEAT; r++) k->rope(a, 256, b, y, 256, (const int32_t[]){ 24, 64, 64 }, LODE_ROPE_HALVES);
+    printf("rope %.0f ns  ", (double)(lode_clock_ns() - t0) / REPEAT);
+    t0 = lode_clock_ns();
+    for (int r = 0; r < REPEAT; r++) k->rope(a, 256, b, y, 256, (const int32_t[]){ 24, 64, 64 }, LODE_ROPE_PAIRS);
+    printf("rope pairs %.0f ns  (each on 1,536 floats)\n", (double)(lode_clock_ns() - t0) / REPEAT);
+}
+
 int main(int argc, char **argv) {
     const lode_kern *kern = lode_kern_best();
     lode_err err = { 0 };
@@ -155,6 +238,12 @@ int main(int argc, char **argv) {
     printf("%s, %d threads; read bandwidth %.1f GB/s\n", kern->name, threads, (double)mem / s * 1e-9);
     for (int t = 0; t < LODE_N_TYPE; t++)
         if ((all || want[t]) && kern->gemm[t]) bench_type(kern, (lode_type)t, threads, w, mem);
+    bench_rows(kern);
+    bench_attention(kern, 3, 64, 512, 512);
+    bench_attention(kern, 4, 256, 512, 512);
+    bench_attention(kern, 3, 64, 128, 1);
+    bench_attention(kern, 3, 64, 2048, 1);
+    bench_attention(kern, 4, 256, 512, 1);
     lode_aligned_free(w);
     return 0;
 }

@@ -199,6 +199,18 @@ KERN_INLINE void add_values_n(attn_tile *t, const int *rows, int n, lode_type ty
     for (; d < t->d_pad; d += VW) add_values(t, rows, n, 1, type, v, stride, d, c0, c1);
 }
 
+KERN_INLINE void add_values_rows(attn_tile *t, const int *rows, int n_rows, lode_type type, const uint8_t *v,
+                                 size_t stride, int c0, int c1) {
+    int i = 0;
+    for (; i + ATTN_R <= n_rows; i += ATTN_R) add_values_n(t, rows + i, ATTN_R, type, v, stride, c0, c1);
+    if (n_rows - i == 3)
+        add_values_n(t, rows + i, ATTN_R < 3 ? ATTN_R : 3, type, v, stride, c0, c1);
+    else if (n_rows - i == 2)
+        add_values_n(t, rows + i, 2, type, v, stride, c0, c1);
+    else if (n_rows - i == 1)
+        add_values_n(t, rows + i, 1, type, v, stride, c0, c1);
+}
+
 static void tile_values(attn_tile *t, const int *rows, int n_rows, const uint8_t *v, int c0, int c1) {
     size_t stride = t->a->v_stride;
     lode_type type = t->a->kv_type;
@@ -208,18 +220,10 @@ static void tile_values(attn_tile *t, const int *rows, int n_rows, const uint8_t
         stride = sizeof(float) * (size_t)t->d_pad;
         type = LODE_F32;
     }
-    for (int i = 0; i < n_rows;) {
-        const int n = n_rows - i >= ATTN_R ? ATTN_R : 1;
-        if (type == LODE_F16 && n > 1)
-            add_values_n(t, rows + i, ATTN_R, LODE_F16, v, stride, c0, c1);
-        else if (type == LODE_F16)
-            add_values_n(t, rows + i, 1, LODE_F16, v, stride, c0, c1);
-        else if (n > 1)
-            add_values_n(t, rows + i, ATTN_R, LODE_F32, v, stride, c0, c1);
-        else
-            add_values_n(t, rows + i, 1, LODE_F32, v, stride, c0, c1);
-        i += n;
-    }
+    if (type == LODE_F16)
+        add_values_rows(t, rows, n_rows, LODE_F16, v, stride, c0, c1);
+    else
+        add_values_rows(t, rows, n_rows, LODE_F32, v, stride, c0, c1);
 }
 
 /* The chunk of 64 cells from cell0 (one page) for the rows that see any of them. */
@@ -245,7 +249,12 @@ static void tile_chunk(attn_tile *t, int32_t cell0) {
     for (int cell = 0; cell < c1; cell += ATTN_BLOCK) {
         int i = 0;
         for (; i + ATTN_R <= n_rows; i += ATTN_R) scores(t, rows + i, ATTN_R, cell);
-        for (; i < n_rows; i++) scores(t, rows + i, 1, cell);
+        if (n_rows - i == 3)
+            scores(t, rows + i, ATTN_R < 3 ? ATTN_R : 3, cell);
+        else if (n_rows - i == 2)
+            scores(t, rows + i, 2, cell);
+        else if (n_rows - i == 1)
+            scores(t, rows + i, 1, cell);
     }
     for (int i = 0; i < n_rows; i++) weights(t, rows[i], cell0);
     tile_values(t, rows, n_rows, v, c0, c1);

@@ -19,7 +19,7 @@ enum {
     GEMM_COLS = 8,
     GEMM_GROUP_BYTES = 192 * 1024,
     GEMM_GROUP_MAX = 8,
-    GEMM_AHEAD = 16 * 1024
+    GEMM_AHEAD = 8 * 1024
 };
 
 /* A row of blocks of 32. What the vectors cannot do like the definition in quant/q8a.h (NaN, infinities, scales whose

@@ -58,8 +58,11 @@ KERN_INLINE float vf_hmax(vf v) {
     const float a = v[0] > v[1] ? v[0] : v[1], b = v[2] > v[3] ? v[2] : v[3];
     return a > b ? a : b;
 }
+/* Halves are floats with fewer bits and another bias: a shift and an exact product, subnormals included. */
 KERN_INLINE vf vf_load_f16(const uint16_t *p) {
-    return (vf){ dev_h2f(p[0]), dev_h2f(p[1]), dev_h2f(p[2]), dev_h2f(p[3]) };
+    const vi u = { p[0], p[1], p[2], p[3] }, top = (vi)((u & 0x7c00) == 0x7c00) & 0x7f800000;
+    const vf x = (vf)((u & 0x7fff) << 13) * vf_set1(0x1p112f);
+    return (vf)((vi)x | top | ((u & 0x8000) << 16));
 }
 KERN_INLINE void vf_store_f16(uint16_t *p, vf v) {
     for (int i = 0; i < VW; i++) p[i] = lode_f32_to_f16(v[i]);

@@ -4,10 +4,10 @@
 #include "cpu/kern/kern.h"
 
 /* The types with quantised kernels: id and prefix. */
-#define KERN_QUANTS(X)                                                                                              \
-    X(Q4_0, q4_0)                                                                                                   \
-    X(Q4_1, q4_1) X(Q5_0, q5_0) X(Q5_1, q5_1) X(Q8_0, q8_0) X(Q2_K, q2_k) X(Q3_K, q3_k) X(Q4_K, q4_k) X(Q5_K, q5_k) \
-        X(Q6_K, q6_k)
+#define KERN_QUANTS(X) \
+    X(Q4_0, q4_0)      \
+    X(Q4_1, q4_1)      \
+    X(Q5_0, q5_0) X(Q5_1, q5_1) X(Q8_0, q8_0) X(Q2_K, q2_k) X(Q3_K, q3_k) X(Q4_K, q4_k) X(Q5_K, q5_k) X(Q6_K, q6_k)
 
 #define KERN_TABLE_GEMM(id, prefix) [LODE_##id] = prefix##_gemm,
 #define KERN_TABLE_DECODED(id, prefix) [LODE_##id] = prefix##_decoded,

@@ -10,7 +10,6 @@
 #define LODE_CPU_KERN_GEMM_BODY_H
 #include "cpu/kern/kern.h"
 #include "cpu/kern/unpack.h"
-#include "lode/quant.h"
 #include "quant/q8a.h"
 
 enum {
@@ -21,28 +20,6 @@ enum {
     GEMM_GROUP_MAX = 8,
     GEMM_AHEAD = 8 * 1024
 };
-
-/* A row of blocks of 32. What the vectors cannot do like the definition in quant/q8a.h (NaN, infinities, scales whose
- * inverse is not finite) goes through the reference, a block at a time. */
-KERN_INLINE void quantize_row(const float *x, void *y, int64_t n) {
-    uint8_t *p = y;
-    for (int64_t i = 0; i < n; i += 32, p += sizeof(q8a_block)) {
-        q8a_block b;
-        const float amax = q8a_peak(x + i);
-        b.d = amax / 127.0f;
-        const float inv = 1.0f / b.d;
-        if (!(b.d < INFINITY && inv < INFINITY)) {
-            lode_encode_row(LODE_Q8A, x + i, p, 32);
-            continue;
-        }
-        int32_t s0, s1;
-        q8a_round(x + i, inv, b.qs, &s0, &s1);
-        b.s0 = (int16_t)s0;
-        b.s1 = (int16_t)s1;
-        b.ds = b.d * (float)(s0 + s1);
-        memcpy(p, &b, sizeof b);
-    }
-}
 
 /* Vectors of one step in a panel: quants, then s, s1, m, mi as the form has them. */
 KERN_INLINE int panel_vectors(int form) { return form == FORM_S ? 9 : form == FORM_HM ? 12 : 10; }

@@ -20,17 +20,32 @@
 
 enum { HAS_HALVES = 1, HAS_MIN = 2 }; /* two scales a step; minima */
 
-/* One step of an unpacked row: x = s[half] * q + m[half]. */
+/* One step of an unpacked row: x = s[half] * q + m[half]. Sixteen bits a value, because every machine has a vector
+ * product of those that adds into 32. */
 typedef struct {
-    int8_t q[32];
+    int16_t q[32];
     float s[2], m[2];
 } plain_step;
 
-static void low_high(int8_t *q, const uint8_t *qs) {
-    for (int i = 0; i < 16; i++) {
-        q[i] = (int8_t)(qs[i] & 15);
-        q[16 + i] = (int8_t)(qs[i] >> 4);
-    }
+/* The loops below have plain bodies and fixed lengths so that compilers turn them into vectors. */
+static inline void low_high(int16_t *q, const uint8_t *qs, int minus) {
+    for (int i = 0; i < 16; i++) q[i] = (int16_t)((qs[i] & 15) - minus);
+    for (int i = 0; i < 16; i++) q[16 + i] = (int16_t)((qs[i] >> 4) - minus);
+}
+/* Adds 16 where bit i of the 32 at qh is set. */
+static inline void fifth(int16_t *q, const uint8_t *qh) {
+    static const uint8_t bit[8] = { 1, 2, 4, 8, 16, 32, 64, 128 };
+    uint8_t each[32];
+    for (int j = 0; j < 4; j++) memset(each + 8 * j, qh[j], 8);
+    for (int j = 0; j < 32; j += 8)
+        for (int i = 0; i < 8; i++) q[j + i] = (int16_t)(q[j + i] + ((each[j + i] & bit[i]) != 0 ? 16 : 0));
+}
+/* (from[i] >> shift) & mask, moved up by `up` bits and added. */
+static inline void bits(int16_t *q, const uint8_t *from, int shift, int mask, int up) {
+    for (int i = 0; i < 32; i++) q[i] = (int16_t)(q[i] + (((from[i] >> shift) & mask) << up));
+}
+static inline void set(int16_t *q, int v) {
+    for (int i = 0; i < 32; i++) q[i] = (int16_t)v;
 }
 static void both(float v[2], float x) { v[0] = v[1] = x; }
 
@@ -38,34 +53,35 @@ static void both(float v[2], float x) { v[0] = v[1] = x; }
 static void q4_0_plain(plain_step *t, const void *src) {
     q4_0_block b;
     memcpy(&b, src, sizeof b);
-    low_high(t->q, b.qs);
-    for (int i = 0; i < 32; i++) t->q[i] = (int8_t)(t->q[i] - 8);
+    low_high(t->q, b.qs, 8);
     both(t->s, dev_h2f(b.d));
 }
 static void q4_1_plain(plain_step *t, const void *src) {
     q4_1_block b;
     memcpy(&b, src, sizeof b);
-    low_high(t->q, b.qs);
+    low_high(t->q, b.qs, 0);
     both(t->s, dev_h2f(b.d));
     both(t->m, dev_h2f(b.m));
 }
 static void q5_0_plain(plain_step *t, const void *src) {
     q5_0_block b;
     memcpy(&b, src, sizeof b);
-    for (int i = 0; i < 32; i++) t->q[i] = (int8_t)q5_0_int(&b, i);
+    low_high(t->q, b.qs, 16);
+    fifth(t->q, b.qh);
     both(t->s, dev_h2f(b.d));
 }
 static void q5_1_plain(plain_step *t, const void *src) {
     q5_1_block b;
     memcpy(&b, src, sizeof b);
-    for (int i = 0; i < 32; i++) t->q[i] = (int8_t)q5_1_int(&b, i);
+    low_high(t->q, b.qs, 0);
+    fifth(t->q, b.qh);
     both(t->s, dev_h2f(b.d));
     both(t->m, dev_h2f(b.m));
 }
 static void q8_0_plain(plain_step *t, const void *src) {
     q8_0_block b;
     memcpy(&b, src, sizeof b);
-    memcpy(t->q, b.qs, 32);
+    for (int i = 0; i < 32; i++) t->q[i] = b.qs[i];
     both(t->s, dev_h2f(b.d));
 }
 static void q2_k_plain(plain_step *t, const void *src) {
@@ -75,60 +91,81 @@ static void q2_k_plain(plain_step *t, const void *src) {
         t[j / 2].s[j % 2] = dev_h2f(b.d) * (float)(b.scales[j] & 15);
         t[j / 2].m[j % 2] = -dev_h2f(b.dmin) * (float)(b.scales[j] >> 4);
     }
-    for (int j = 0; j < 8; j++)
-        for (int i = 0; i < 32; i++) t[j].q[i] = (int8_t)((b.qs[j / 4 * 32 + i] >> (j % 4 * 2)) & 3);
+    for (int j = 0; j < 8; j++) {
+        set(t[j].q, 0);
+        bits(t[j].q, b.qs + j / 4 * 32, j % 4 * 2, 3, 0);
+    }
 }
 static void q3_k_plain(plain_step *t, const void *src) {
     q3_k_block b;
     memcpy(&b, src, sizeof b);
     for (int j = 0; j < 16; j++) t[j / 2].s[j % 2] = dev_h2f(b.d) * (float)q3_k_scale(&b, j);
-    for (int j = 0; j < 8; j++)
-        for (int i = 0; i < 32; i++) t[j].q[i] = (int8_t)q3_k_int(&b, 32 * j + i);
+    for (int j = 0; j < 8; j++) {
+        set(t[j].q, -4);
+        bits(t[j].q, b.qs + j / 4 * 32, j % 4 * 2, 3, 0);
+        bits(t[j].q, b.hmask, j, 1, 2);
+    }
+}
+/* Scales and minima of Q4_K and Q5_K. */
+static void k_scales(plain_step *t, float d, float dmin, const uint8_t *scales) {
+    for (int j = 0; j < 8; j++) {
+        const k_scale s = k_scale_at(scales, j);
+        both(t[j].s, d * (float)s.scale);
+        both(t[j].m, -dmin * (float)s.min);
+    }
 }
 static void q4_k_plain(plain_step *t, const void *src) {
     q4_k_block b;
     memcpy(&b, src, sizeof b);
+    k_scales(t, dev_h2f(b.d), dev_h2f(b.dmin), b.scales);
     for (int j = 0; j < 8; j++) {
-        const k_scale s = k_scale_at(b.scales, j);
-        both(t[j].s, dev_h2f(b.d) * (float)s.scale);
-        both(t[j].m, -dev_h2f(b.dmin) * (float)s.min);
-        for (int i = 0; i < 32; i++) t[j].q[i] = (int8_t)((b.qs[j / 2 * 32 + i] >> (j % 2 * 4)) & 15);
+        set(t[j].q, 0);
+        bits(t[j].q, b.qs + j / 2 * 32, j % 2 * 4, 15, 0);
     }
 }
 static void q5_k_plain(plain_step *t, const void *src) {
     q5_k_block b;
     memcpy(&b, src, sizeof b);
+    k_scales(t, dev_h2f(b.d), dev_h2f(b.dmin), b.scales);
     for (int j = 0; j < 8; j++) {
-        const k_scale s = k_scale_at(b.scales, j);
-        both(t[j].s, dev_h2f(b.d) * (float)s.scale);
-        both(t[j].m, -dev_h2f(b.dmin) * (float)s.min);
-        for (int i = 0; i < 32; i++) t[j].q[i] = (int8_t)q5_k_int(&b, 32 * j + i);
+        set(t[j].q, 0);
+        bits(t[j].q, b.qs + j / 2 * 32, j % 2 * 4, 15, 0);
+        bits(t[j].q, b.qh, j, 1, 4);
     }
 }
 static void q6_k_plain(plain_step *t, const void *src) {
     q6_k_block b;
     memcpy(&b, src, sizeof b);
     for (int j = 0; j < 16; j++) t[j / 2].s[j % 2] = dev_h2f(b.d) * (float)b.scales[j];
-    for (int j = 0; j < 8; j++)
-        for (int i = 0; i < 32; i++) t[j].q[i] = (int8_t)q6_k_int(&b, 32 * j + i);
+    for (int j = 0; j < 8; j++) {
+        set(t[j].q, -32);
+        bits(t[j].q, b.ql + j / 4 * 64 + j % 2 * 32, j % 4 / 2 * 4, 15, 0);
+        bits(t[j].q, b.qh + j / 4 * 32, j % 4 * 2, 3, 4);
+    }
 }
 
-static inline int32_t dot16(const int8_t *a, const int8_t *b) {
+static inline int32_t dot16(const int16_t *a, const int16_t *b) {
     int32_t s = 0;
-    for (int i = 0; i < 16; i++) s += a[i] * b[i];
+#pragma GCC unroll 1 /* else gcc unrolls before it makes vectors */
+    for (int i = 0; i < 16; i++) s += (int32_t)a[i] * (int32_t)b[i];
+    return s;
+}
+static inline int32_t dot32(const int16_t *a, const int16_t *b) {
+    int32_t s = 0;
+    for (int i = 0; i < 32; i++) s += (int32_t)a[i] * (int32_t)b[i];
     return s;
 }
 
-static float plain_dot(const plain_step *t, const q8a_block *x, int64_t n, int has) {
+/* x16: the quants of the column in 16 bits. `has` is a constant where this is called. */
+static inline float plain_dot(const plain_step *t, const q8a_block *x, const int16_t *x16, int64_t n, int has) {
     float acc = 0.0f;
-    for (int64_t i = 0; i < n; i++, t++, x++) {
-        const int32_t i0 = dot16(t->q, x->qs), i1 = dot16(t->q + 16, x->qs + 16);
+    for (int64_t i = 0; i < n; i++, t++, x++, x16 += 32) {
         if (has & HAS_HALVES) {
-            acc += t->s[0] * x->d * (float)i0;
-            acc += t->s[1] * x->d * (float)i1;
+            acc += t->s[0] * x->d * (float)dot16(t->q, x16);
+            acc += t->s[1] * x->d * (float)dot16(t->q + 16, x16 + 16);
             if (has & HAS_MIN) acc += x->d * (t->m[0] * (float)x->s0 + t->m[1] * (float)x->s1);
         } else {
-            acc += t->s[0] * x->d * (float)(i0 + i1);
+            acc += t->s[0] * x->d * (float)dot32(t->q, x16);
             if (has & HAS_MIN) acc += t->m[0] * x->ds;
         }
     }
@@ -137,23 +174,37 @@ static float plain_dot(const plain_step *t, const q8a_block *x, int64_t n, int h
 
 typedef void (*plain_fn)(plain_step *t, const void *src);
 
-static void plain_gemm(const lode_gemm_args *a, const int64_t rows[2], plain_fn unpack, size_t bytes, int per,
-                       int has) {
+static size_t plain_scratch(int64_t k, int64_t n_cols) {
+    return (size_t)(k / 32) * sizeof(plain_step) + (size_t)(k * n_cols) * sizeof(int16_t);
+}
+
+static void widen_columns(const lode_gemm_args *a, int16_t *to) {
+    for (int64_t c = 0; c < a->n_cols; c++) {
+        const q8a_block *x = (const q8a_block *)(const void *)((const uint8_t *)a->x + (size_t)c * a->x_stride);
+        for (int64_t i = 0; i < a->k / 32; i++, to += 32)
+            for (int j = 0; j < 32; j++) to[j] = x[i].qs[j];
+    }
+}
+
+static inline void plain_gemm(const lode_gemm_args *a, const int64_t rows[2], plain_fn unpack, const int per_bytes[2],
+                              int has) {
     plain_step *t = a->scratch;
+    int16_t *x16 = (int16_t *)(void *)(t + a->k / 32);
+    widen_columns(a, x16);
     for (int64_t r = rows[0]; r < rows[1]; r++) {
         const uint8_t *w = (const uint8_t *)a->w + (size_t)r * a->w_stride;
-        for (int64_t i = 0; i < a->k / (32 * per); i++) unpack(t + i * per, w + (size_t)i * bytes);
+        for (int64_t i = 0; i < a->k / (32 * per_bytes[0]); i++) unpack(t + i * per_bytes[0], w + i * per_bytes[1]);
         for (int64_t c = 0; c < a->n_cols; c++) {
             const void *x = (const uint8_t *)a->x + (size_t)c * a->x_stride;
             float *y = (float *)(void *)((uint8_t *)a->y + (size_t)c * a->y_stride);
-            y[r] = plain_dot(t, x, a->k / 32, has);
+            y[r] = plain_dot(t, x, x16 + c * a->k, a->k / 32, has);
         }
     }
 }
 
-#define PLAIN(T, per, has)                                                                       \
-    static void T##_gemm(const lode_gemm_args *a, int64_t row0, int64_t row1) {                  \
-        plain_gemm(a, (const int64_t[2]){ row0, row1 }, T##_plain, sizeof(T##_block), per, has); \
+#define PLAIN(T, per, has)                                                                                         \
+    static void T##_gemm(const lode_gemm_args *a, int64_t row0, int64_t row1) {                                    \
+        plain_gemm(a, (const int64_t[2]){ row0, row1 }, T##_plain, (const int[2]){ per, sizeof(T##_block) }, has); \
     }
 PLAIN(q4_0, 1, 0)
 PLAIN(q4_1, 1, HAS_MIN)

@@ -4,15 +4,13 @@
 #include "cpu/kern/attn_body.h"
 #include "cpu/kern/gemm_float_body.h"
 #include "cpu/kern/gemm_portable.h"
+#include "cpu/kern/quantize_body.h"
 #include "cpu/kern/rows_body.h"
 #include "cpu/kern/table.h"
 
-static void quantize_q8a(const float *x, void *y, int64_t n) { lode_encode_row(LODE_Q8A, x, y, n); }
-
 static size_t gemm_scratch(lode_type t, int64_t k, int64_t n_cols, bool f32_columns) {
-    (void)n_cols;
     if (t == LODE_F32 || t == LODE_F16 || t == LODE_BF16) return 0;
-    return f32_columns ? decoded_scratch(k) : (size_t)(k / 32) * sizeof(plain_step);
+    return f32_columns ? decoded_scratch(k) : plain_scratch(k, n_cols);
 }
 
 const lode_kern *lode_kern_portable(void) {

@@ -32,11 +32,14 @@ typedef struct {
 
 static bool is_float(lode_type t) { return t == LODE_F32 || t == LODE_F16 || t == LODE_BF16; }
 
+/* Weights start off any alignment but that of their element, and end with their memory. */
+static size_t shift_of(lode_type t) { return is_float(t) ? (size_t)lode_type_bytes(t) : 1; }
+
 static problem problem_make(const lode_kern *kern, lode_type type, int64_t k, const int64_t size[2], bool f32) {
     problem p = { .type = type, .k = k, .rows = size[0], .cols = size[1] };
     const lode_type xt = f32 || is_float(type) ? LODE_F32 : LODE_Q8A;
     assert_true(lode_row_bytes(type, k, &p.w_bytes) && lode_row_bytes(xt, k, &p.x_bytes));
-    p.w = (uint8_t *)lode_calloc((size_t)p.rows + 1, p.w_bytes) + (is_float(type) ? 4 : 1);
+    p.w = (uint8_t *)lode_calloc(1, (size_t)p.rows * p.w_bytes + shift_of(type)) + shift_of(type);
     p.x = lode_calloc((size_t)p.cols, p.x_bytes);
     p.y = lode_calloc((size_t)p.cols, (size_t)p.rows * sizeof(float));
     p.w_f = lode_calloc((size_t)(p.rows * k), sizeof(float));
@@ -60,7 +63,7 @@ static problem problem_make(const lode_kern *kern, lode_type type, int64_t k, co
 }
 
 static void problem_free(problem *p) {
-    free(p->w - (is_float(p->type) ? 4 : 1));
+    free(p->w - shift_of(p->type));
     free(p->x);
     free(p->y);
     free(p->w_f);

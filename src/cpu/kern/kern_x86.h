@@ -4,6 +4,7 @@
 #include "cpu/kern/attn_body.h"
 #include "cpu/kern/gemm_body.h"
 #include "cpu/kern/gemm_float_body.h"
+#include "cpu/kern/quantize_body.h"
 #include "cpu/kern/rows_body.h"
 #include "cpu/kern/table.h"
 
@@ -27,8 +28,6 @@
 #include "cpu/kern/gemm_type.h"
 #define T q6_k
 #include "cpu/kern/gemm_type.h"
-
-static void quantize_q8a(const float *x, void *y, int64_t n) { quantize_row(x, y, n); }
 
 static const gemm_type *const gemm_types[LODE_N_TYPE] = {
 #define ROW(id, prefix) [LODE_##id] = &prefix##_gemm_type,

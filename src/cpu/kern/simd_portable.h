@@ -58,9 +58,15 @@ KERN_INLINE float vf_hmax(vf v) {
     const float a = v[0] > v[1] ? v[0] : v[1], b = v[2] > v[3] ? v[2] : v[3];
     return a > b ? a : b;
 }
+typedef uint16_t u16x4 __attribute__((vector_size(8)));
+KERN_INLINE vi load_16(const uint16_t *p) {
+    u16x4 v;
+    memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, vi);
+}
 /* Halves are floats with fewer bits and another bias: a shift and an exact product, subnormals included. */
 KERN_INLINE vf vf_load_f16(const uint16_t *p) {
-    const vi u = { p[0], p[1], p[2], p[3] }, top = (vi)((u & 0x7c00) == 0x7c00) & 0x7f800000;
+    const vi u = load_16(p), top = (vi)((u & 0x7c00) == 0x7c00) & 0x7f800000;
     const vf x = (vf)((u & 0x7fff) << 13) * vf_set1(0x1p112f);
     return (vf)((vi)x | top | ((u & 0x8000) << 16));
 }
@@ -82,5 +88,32 @@ KERN_INLINE void vf_transpose(vf r[VW]) {
     vf t[VW];
     for (int i = 0; i < VW; i++) t[i] = (vf){ r[0][i], r[1][i], r[2][i], r[3][i] };
     for (int i = 0; i < VW; i++) r[i] = t[i];
+}
+
+/* ---- Activations to 8 bits, 32 at a time ---- */
+/* The largest |x|, as the number whose bits are the largest: NaN above infinity above the rest. */
+KERN_INLINE float q8a_peak(const float *x) {
+    vi top = { 0 };
+    for (int i = 0; i < 32; i += VW) {
+        const vi a = (vi)vf_load(x + i) & 0x7fffffff, m = (vi)(a > top);
+        top = (m & a) | (~m & top);
+    }
+    int32_t t = top[0];
+    for (int i = 1; i < VW; i++) t = top[i] > t ? top[i] : t;
+    float f;
+    memcpy(&f, &t, sizeof f);
+    return f;
+}
+KERN_INLINE void q8a_round(const float *x, float inv, int8_t *q, int32_t *s0, int32_t *s1) {
+    typedef int8_t i8x4 __attribute__((vector_size(4)));
+    vi sum[2] = { { 0 }, { 0 } };
+    for (int i = 0; i < 32; i += VW) {
+        const vi v = __builtin_convertvector(vf_round(vf_mul(vf_load(x + i), vf_set1(inv))), vi);
+        const i8x4 b = __builtin_convertvector(v, i8x4);
+        memcpy(q + i, &b, sizeof b);
+        sum[i / 16] += v;
+    }
+    *s0 = (sum[0][0] + sum[0][1]) + (sum[0][2] + sum[0][3]);
+    *s1 = (sum[1][0] + sum[1][1]) + (sum[1][2] + sum[1][3]);
 }
 #endif

@@ -180,7 +180,7 @@ TEST(frequencies_follow_the_probabilities) {
     for (int i = 0; i < N; i++) sum += exp((double)l[i]);
     assert_int_equal(count[5], 0);
     for (int i = 0; i < 5; i++) {
-        const double want = DRAWS * exp((double)l[i]) / sum;
+        const double want = (double)DRAWS * exp((double)l[i]) / sum;
         chi += (count[i] - want) * (count[i] - want) / want;
     }
     assert_true(chi < 18.5); /* 4 degrees of freedom: exceeded by chance once in 1,000 seeds */

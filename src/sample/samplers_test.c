@@ -183,9 +183,9 @@ TEST(top_n_sigma_cuts_below_the_best_less_n_deviations) {
         d.top_n_sigma = ns[t];
         dist_ref r = ref_of(some);
         double mean = 0, var = 0, max = -1e9;
-        for (int i = 0; i < N; i++) mean += r.logit[i] / N;
+        for (int i = 0; i < N; i++) mean += r.logit[i] / (double)N;
         for (int i = 0; i < N; i++) {
-            var += (r.logit[i] - mean) * (r.logit[i] - mean) / N;
+            var += (r.logit[i] - mean) * (r.logit[i] - mean) / (double)N;
             max = fmax(max, r.logit[i]);
         }
         for (int i = 0; i < N; i++) r.in[i] = r.logit[i] >= max - (double)ns[t] * sqrt(var);

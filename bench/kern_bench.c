@@ -92,7 +92,8 @@ static void bench_type(const lode_kern *kern, lode_type type, int threads, uint8
         printf("%-6s k=%-5lld", lode_type_name(type), (long long)ks[i]);
         for (size_t c = 0; c < sizeof cols / sizeof *cols; c++) {
             int64_t rows = (int64_t)(mem / stride) / 64 * 64;
-            if (cols[c] > 4 && rows > 4096) rows = cols[c] > 64 ? 1024 : 4096;
+            if (cols[c] > 8 && rows > 32768) rows = 32768;
+            if (cols[c] > 64 && rows > 4096) rows = 4096;
             uint8_t *x = lode_calloc((size_t)cols[c], x_stride);
             float *y = lode_calloc((size_t)cols[c], sizeof(float) * (size_t)rows), *v = lode_calloc((size_t)ks[i], 4);
             for (int64_t k = 0; k < ks[i]; k++) v[k] = (float)(k % 17) - 8.0f;

@@ -5,7 +5,19 @@
  *   direct  up to GEMM_DIRECT columns: a tile of rows is unpacked in registers and used at once, whole rows of 16 bytes
  *           against the activations, the four partial sums of a row added by shuffles;
  *   panel   more columns: tiles are unpacked once into scratch, four neighbouring values of every row side by side, and
- *           multiplied with up to GEMM_COLS columns at a time, whose values are broadcast. */
+ *           multiplied with up to GEMM_COLS columns at a time, whose values are broadcast.
+ *
+ * Ladder (Zen 5, 4.15 GHz, 2 vCPUs, read bandwidth 40 GB/s on one and 47-51 on two; 2026-12-01; bench/kern_bench.c).
+ * Direct, one column, one core, weights in the cache, GB/s of weights:
+ *   1 quads, dot products, shuffle sums, scales from the quads' first words: Q4_0 49, Q4_1 53, Q5_0 45, Q5_1 49, Q8_0
+ * 62, Q2_K 25, Q3_K 23, Q4_K 51, Q5_K 42, Q6_K 35. From memory on two cores all but the last small types run at 95-100
+ * % of the read bandwidth: a whole SmolLM2 step (91 MB of Q4_1 and Q8_0, 211 products) takes 1.91 ms, 50.5 GB/s. 2
+ * prefetch distance 2, 8, 16, 32 KB and into L1 or L2: L1 is better for the 256-value types (Q6_K 36 against 30), the
+ *     rest is noise. Prefetching without allocation for all but 8-32 MB, so that the rest stays in the L3: no gain
+ * here. Panel, 512 columns, one core, GMAC/s (Q4_1, k = 1536): 1 8 dot products in one chain, 16 columns: 130; 8
+ * columns: 155 2 two chains of 4: 245; with every loop over columns unrolled (else the sums live in memory): 270-340, 8
+ * columns as good as 16 and without spills under clang. The units for dot products and multiply-adds allow 390. 3 rows
+ * in groups of 16 to 128 before the columns pass: within 3 %. */
 #ifndef LODE_CPU_KERN_GEMM_BODY_H
 #define LODE_CPU_KERN_GEMM_BODY_H
 #include "cpu/kern/kern.h"
@@ -16,7 +28,7 @@ enum {
     GEMM_ROWS = 4 * VQ,
     GEMM_DIRECT = 4,
     GEMM_COLS = 8,
-    GEMM_GROUP_BYTES = 192 * 1024,
+    GEMM_GROUP_BYTES = 96 * 1024,
     GEMM_GROUP_MAX = 8,
     GEMM_AHEAD = 8 * 1024
 };
@@ -45,14 +57,14 @@ KERN_INLINE vf direct_step(int form, int offset, int max, const step *u, const q
     const vi lo = vi_bcast128(x->qs), hi = vi_bcast128(x->qs + 16);
     vi a[4], i0, i1 = vi_zero();
     if (form == FORM_H || form == FORM_HM) {
-        for (int z = 0; z < 4; z++) a[z] = vi_dot(vi_zero(), u->q[4 + z], hi, max);
+        for (int z = 0; z < 4; z++) a[z] = vi_dot(u->q[4 + z], hi, max);
         i1 = sum4(a);
         if (offset) i1 = vi_sub(i1, vi_set1(offset * x->s1));
-        for (int z = 0; z < 4; z++) a[z] = vi_dot(vi_zero(), u->q[z], lo, max);
+        for (int z = 0; z < 4; z++) a[z] = vi_dot(u->q[z], lo, max);
         i0 = sum4(a);
         if (offset) i0 = vi_sub(i0, vi_set1(offset * x->s0));
     } else {
-        for (int z = 0; z < 4; z++) a[z] = vi_dot(vi_dot(vi_zero(), u->q[z], lo, max), u->q[4 + z], hi, max);
+        for (int z = 0; z < 4; z++) a[z] = vi_dot2(u->q[z], lo, u->q[4 + z], hi, max);
         i0 = sum4(a);
         if (offset) i0 = vi_sub(i0, vi_set1(offset * (x->s0 + x->s1)));
     }
@@ -71,29 +83,16 @@ KERN_INLINE void panel_put(int form, vi *p, const step *u) {
     }
 }
 
-KERN_INLINE vi x_word(const q8a_block *x, int i) {
-    int32_t w;
-    memcpy(&w, x->qs + 4 * i, 4);
-    return vi_set1(w);
-}
-
 KERN_INLINE vf panel_step(int form, int offset, int max, const step *u, const q8a_block *x, vf acc) {
     if (form == FORM_H || form == FORM_HM) {
-        vi i0 = offset ? vi_dot16(vi_zero(), x_sums(x), pair16(-offset, 0)) : vi_zero();
-        vi i1 = offset ? vi_dot16(vi_zero(), x_sums(x), pair16(0, -offset)) : vi_zero();
-        for (int i = 0; i < 4; i++) {
-            i0 = vi_dot(i0, u->q[i], x_word(x, i), max);
-            i1 = vi_dot(i1, u->q[4 + i], x_word(x, 4 + i), max);
-        }
-        return step_finish(form, u, x, i0, i1, acc);
+        const vi i0 = offset ? vi_dot16(vi_zero(), x_sums(x), pair16(-offset, 0)) : vi_zero();
+        const vi i1 = offset ? vi_dot16(vi_zero(), x_sums(x), pair16(0, -offset)) : vi_zero();
+        return step_finish(form, u, x, vi_dots(i0, u->q, x->qs, 4, max), vi_dots(i1, u->q + 4, x->qs + 16, 4, max),
+                           acc);
     }
-    vi i0 = offset ? vi_dot16(vi_zero(), x_sums(x), pair16(-offset, -offset)) : vi_zero();
-    vi i1 = vi_zero(); /* two chains: the latency of a dot product is four times its cost */
-    for (int i = 0; i < 4; i++) {
-        i0 = vi_dot(i0, u->q[i], x_word(x, i), max);
-        i1 = vi_dot(i1, u->q[4 + i], x_word(x, 4 + i), max);
-    }
-    return step_finish(form, u, x, vi_add(i0, i1), i1, acc);
+    const vi i0 =
+        vi_dots(offset ? vi_dot16(vi_zero(), x_sums(x), pair16(-offset, -offset)) : vi_zero(), u->q, x->qs, 8, max);
+    return step_finish(form, u, x, i0, i0, acc);
 }
 
 typedef struct {

@@ -136,10 +136,28 @@ KERN_INLINE vi vi_shuf8(vi a, vi idx) { return _mm512_shuffle_epi8(a, idx); }
 KERN_INLINE vi vi_add_where8(vi q, vi a, vi m, vi bit) {
     return _mm512_mask_add_epi8(q, _mm512_test_epi8_mask(a, m), q, bit);
 }
-/* acc + the sums of four neighbouring products, weights unsigned and at most `max`, activations signed. */
-KERN_INLINE vi vi_dot(vi acc, vi w, vi x, int max) {
+/* Four bytes of the activations in every lane. */
+KERN_INLINE vi vi_word(const int8_t *x) {
+    int32_t w;
+    memcpy(&w, x, 4);
+    return _mm512_set1_epi32(w);
+}
+/* Lane by lane, w0 * x0 + w1 * x1 summed over four neighbours; weights unsigned and at most `max`. */
+KERN_INLINE vi vi_dot(vi w, vi x, int max) {
     (void)max;
-    return _mm512_dpbusd_epi32(acc, w, x);
+    return _mm512_dpbusd_epi32(_mm512_setzero_si512(), w, x);
+}
+KERN_INLINE vi vi_dot2(vi w0, vi x0, vi w1, vi x1, int max) { return _mm512_dpbusd_epi32(vi_dot(w0, x0, max), w1, x1); }
+/* acc + the same over n (4 or 8) weight vectors and the words at x. Two chains for 8: the latency of a dot product is
+ * four times its cost. */
+KERN_INLINE vi vi_dots(vi acc, const vi *w, const int8_t *x, int n, int max) {
+    vi other = n == 8 ? vi_dot(w[4], vi_word(x + 16), max) : acc;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        acc = _mm512_dpbusd_epi32(acc, w[i], vi_word(x + 4 * i));
+        if (n == 8 && i > 0) other = _mm512_dpbusd_epi32(other, w[4 + i], vi_word(x + 16 + 4 * i));
+    }
+    return n == 8 ? _mm512_add_epi32(acc, other) : acc;
 }
 /* acc + the sums of two neighbouring products of 16 bits. */
 KERN_INLINE vi vi_dot16(vi acc, vi a, vi b) { return _mm512_dpwssd_epi32(acc, a, b); }

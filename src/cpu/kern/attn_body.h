@@ -166,9 +166,16 @@ static void weights(attn_tile *t, int r, int32_t cell0) {
     t->l[r] = t->l[r] * t->fade[r] + vf_sum(sum);
 }
 
-/* o = o * fade + weights * values for n rows and w vectors from element d (n, w constants), cells c0 <= c < c1. */
-KERN_INLINE void add_values(attn_tile *t, const int *rows, int n, int w, lode_type type, const uint8_t *v,
-                            size_t stride, int d, int c0, int c1) {
+/* Values of a chunk: cells c0 <= c < c1, `stride` bytes apart. */
+typedef struct {
+    lode_type type;
+    const uint8_t *v;
+    size_t stride;
+    int c0, c1;
+} values;
+
+/* o = o * fade + weights * values for n rows and w vectors from element d (type, n and w are constants). */
+KERN_INLINE void add_values(attn_tile *t, const int *rows, int n, int w, const values *from, int d) {
     vf acc[ATTN_R][4];
     const float *p[ATTN_R];
 #pragma GCC unroll 4
@@ -178,11 +185,11 @@ KERN_INLINE void add_values(attn_tile *t, const int *rows, int n, int w, lode_ty
         for (int j = 0; j < w; j++)
             acc[i][j] = vf_mul(vf_load(t->o + rows[i] * t->d_pad + d + j * VW), vf_set1(t->fade[rows[i]]));
     }
-    v += (size_t)c0 * stride;
-    for (int c = c0; c < c1; c++, v += stride) {
+    const uint8_t *v = from->v + (size_t)from->c0 * from->stride;
+    for (int c = from->c0; c < from->c1; c++, v += from->stride) {
         vf x[4];
 #pragma GCC unroll 4
-        for (int j = 0; j < w; j++) x[j] = kv_load(type, v, d + j * VW);
+        for (int j = 0; j < w; j++) x[j] = kv_load(from->type, v, d + j * VW);
 #pragma GCC unroll 4
         for (int i = 0; i < n; i++) {
             const vf y = vf_set1(p[i][c]);
@@ -196,38 +203,34 @@ KERN_INLINE void add_values(attn_tile *t, const int *rows, int n, int w, lode_ty
         for (int j = 0; j < w; j++) vf_store(t->o + rows[i] * t->d_pad + d + j * VW, acc[i][j]);
 }
 
-KERN_INLINE void add_values_n(attn_tile *t, const int *rows, int n, lode_type type, const uint8_t *v, size_t stride,
-                              int c0, int c1) {
+KERN_INLINE void add_values_n(attn_tile *t, const int *rows, int n, const values *from) {
     int d = 0;
-    for (; d + 4 * VW <= t->d_pad; d += 4 * VW) add_values(t, rows, n, 4, type, v, stride, d, c0, c1);
-    for (; d < t->d_pad; d += VW) add_values(t, rows, n, 1, type, v, stride, d, c0, c1);
+    for (; d + 4 * VW <= t->d_pad; d += 4 * VW) add_values(t, rows, n, 4, from, d);
+    for (; d < t->d_pad; d += VW) add_values(t, rows, n, 1, from, d);
 }
 
-KERN_INLINE void add_values_rows(attn_tile *t, const int *rows, int n_rows, lode_type type, const uint8_t *v,
-                                 size_t stride, int c0, int c1) {
+KERN_INLINE void add_values_rows(attn_tile *t, const int *rows, int n_rows, const values *from) {
     int i = 0;
-    for (; i + ATTN_R <= n_rows; i += ATTN_R) add_values_n(t, rows + i, ATTN_R, type, v, stride, c0, c1);
+    for (; i + ATTN_R <= n_rows; i += ATTN_R) add_values_n(t, rows + i, ATTN_R, from);
     if (n_rows - i == 3)
-        add_values_n(t, rows + i, ATTN_R < 3 ? ATTN_R : 3, type, v, stride, c0, c1);
+        add_values_n(t, rows + i, ATTN_R < 3 ? ATTN_R : 3, from);
     else if (n_rows - i == 2)
-        add_values_n(t, rows + i, 2, type, v, stride, c0, c1);
+        add_values_n(t, rows + i, 2, from);
     else if (n_rows - i == 1)
-        add_values_n(t, rows + i, 1, type, v, stride, c0, c1);
+        add_values_n(t, rows + i, 1, from);
 }
 
-static void tile_values(attn_tile *t, const int *rows, int n_rows, const uint8_t *v, int c0, int c1) {
-    size_t stride = t->a->v_stride;
-    lode_type type = t->a->kv_type;
-    if (t->d_pad != t->a->d_v) {
-        pad_values(t, v, c1);
-        v = (const uint8_t *)t->vf32;
-        stride = sizeof(float) * (size_t)t->d_pad;
-        type = LODE_F32;
+static void tile_values(attn_tile *t, const int *rows, int n_rows, const uint8_t *v, const int cells[2]) {
+    const lode_attn_args *a = t->a;
+    const size_t pad_bytes = sizeof(float) * (size_t)t->d_pad;
+    if (t->d_pad != a->d_v) {
+        pad_values(t, v, cells[1]);
+        add_values_rows(t, rows, n_rows, &(values){ LODE_F32, (uint8_t *)t->vf32, pad_bytes, cells[0], cells[1] });
+    } else if (a->kv_type == LODE_F16) {
+        add_values_rows(t, rows, n_rows, &(values){ LODE_F16, v, a->v_stride, cells[0], cells[1] });
+    } else {
+        add_values_rows(t, rows, n_rows, &(values){ LODE_F32, v, a->v_stride, cells[0], cells[1] });
     }
-    if (type == LODE_F16)
-        add_values_rows(t, rows, n_rows, LODE_F16, v, stride, c0, c1);
-    else
-        add_values_rows(t, rows, n_rows, LODE_F32, v, stride, c0, c1);
 }
 
 /* The chunk of 64 cells from cell0 (one page) for the rows that see any of them. */
@@ -261,7 +264,7 @@ static void tile_chunk(attn_tile *t, int32_t cell0) {
             scores(t, rows + i, 1, cell);
     }
     for (int i = 0; i < n_rows; i++) weights(t, rows[i], cell0);
-    tile_values(t, rows, n_rows, v, c0, c1);
+    tile_values(t, rows, n_rows, v, (const int[2]){ c0, c1 });
 }
 
 /* The tile's state over the cells of part `part` (numbered from cell 0). */

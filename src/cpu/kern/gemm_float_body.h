@@ -25,67 +25,81 @@ KERN_INLINE vf float_load_part(lode_type type, const uint8_t *p, int n) {
     return float_load(type, all);
 }
 
-/* n_rows weight rows times n_cols columns (constants where called). */
-KERN_INLINE void float_tile(lode_type type, int n_rows, int n_cols, const uint8_t *w, size_t w_stride, const uint8_t *x,
-                            size_t x_stride, int64_t k, float *y, size_t y_stride) {
+/* Where a tile reads and writes. */
+typedef struct {
+    const uint8_t *w, *x;
+    size_t w_stride, x_stride, y_stride;
+    float *y;
+    int64_t k;
+} float_job;
+
+KERN_INLINE const float *float_x(const float_job *j, int c) {
+    return (const float *)(const void *)(j->x + (size_t)c * j->x_stride);
+}
+
+/* n_rows weight rows times n_cols columns (type and numbers are constants where this is called). */
+KERN_INLINE void float_tile(lode_type type, int n_rows, int n_cols, const float_job *j) {
     vf acc[FLOAT_R][FLOAT_C];
 #pragma GCC unroll 4
     for (int r = 0; r < n_rows; r++)
 #pragma GCC unroll 4
         for (int c = 0; c < n_cols; c++) acc[r][c] = vf_zero();
-    const int64_t whole = k / VW * VW;
+    const int64_t whole = j->k / VW * VW;
     for (int64_t i = 0; i < whole; i += VW) {
         vf v[FLOAT_C];
 #pragma GCC unroll 4
-        for (int c = 0; c < n_cols; c++) v[c] = vf_load((const float *)(const void *)(x + (size_t)c * x_stride) + i);
+        for (int c = 0; c < n_cols; c++) v[c] = vf_load(float_x(j, c) + i);
 #pragma GCC unroll 4
         for (int r = 0; r < n_rows; r++) {
-            const vf a = float_load(type, w + (size_t)r * w_stride + (size_t)i * float_bytes(type));
+            const vf a = float_load(type, j->w + (size_t)r * j->w_stride + (size_t)i * float_bytes(type));
 #pragma GCC unroll 4
             for (int c = 0; c < n_cols; c++) acc[r][c] = vf_fma(a, v[c], acc[r][c]);
         }
     }
-    if (whole < k) {
+    const int rest = (int)(j->k - whole);
+    if (rest > 0) {
 #pragma GCC unroll 4
         for (int r = 0; r < n_rows; r++) {
-            const vf a =
-                float_load_part(type, w + (size_t)r * w_stride + (size_t)whole * float_bytes(type), (int)(k - whole));
+            const uint8_t *w = j->w + (size_t)r * j->w_stride + (size_t)whole * float_bytes(type);
+            const vf a = float_load_part(type, w, rest);
 #pragma GCC unroll 4
-            for (int c = 0; c < n_cols; c++) {
-                const float *xc = (const float *)(const void *)(x + (size_t)c * x_stride);
-                acc[r][c] = vf_fma(a, vf_load_part(xc + whole, (int)(k - whole)), acc[r][c]);
-            }
+            for (int c = 0; c < n_cols; c++)
+                acc[r][c] = vf_fma(a, vf_load_part(float_x(j, c) + whole, rest), acc[r][c]);
         }
     }
 #pragma GCC unroll 4
     for (int c = 0; c < n_cols; c++) {
-        float *to = (float *)(void *)((uint8_t *)y + (size_t)c * y_stride);
+        float *to = (float *)(void *)((uint8_t *)j->y + (size_t)c * j->y_stride);
 #pragma GCC unroll 4
         for (int r = 0; r < n_rows; r++) to[r] = vf_sum(acc[r][c]);
     }
 }
 
-/* Rows row0 <= r < row1 of weights at w (row 0 of the matrix) and every column; y likewise. */
+/* n_rows rows at w and every column; y is that of the first of these rows. */
 KERN_INLINE void float_rows(lode_type type, const lode_gemm_args *a, const uint8_t *w, size_t w_stride, float *y,
                             int64_t n_rows) {
     for (int64_t c = 0; c < a->n_cols;) {
         const int n = a->n_cols - c >= FLOAT_C ? FLOAT_C : 1;
-        const uint8_t *x = (const uint8_t *)a->x + (size_t)c * a->x_stride;
-        float *yc = (float *)(void *)((uint8_t *)y + (size_t)c * a->y_stride);
-        int64_t r = 0;
-        for (; r + FLOAT_R <= n_rows; r += FLOAT_R) {
-            const uint8_t *wr = w + (size_t)r * w_stride;
-            if (n == FLOAT_C)
-                float_tile(type, FLOAT_R, FLOAT_C, wr, w_stride, x, a->x_stride, a->k, yc + r, a->y_stride);
+        for (int64_t r = 0; r < n_rows;) {
+            const bool many = n_rows - r >= FLOAT_R;
+            const float_job j = {
+                .w = w + (size_t)r * w_stride,
+                .x = (const uint8_t *)a->x + (size_t)c * a->x_stride,
+                .w_stride = w_stride,
+                .x_stride = a->x_stride,
+                .y_stride = a->y_stride,
+                .y = (float *)(void *)((uint8_t *)y + (size_t)c * a->y_stride) + r,
+                .k = a->k,
+            };
+            if (many && n == FLOAT_C)
+                float_tile(type, FLOAT_R, FLOAT_C, &j);
+            else if (many)
+                float_tile(type, FLOAT_R, 1, &j);
+            else if (n == FLOAT_C)
+                float_tile(type, 1, FLOAT_C, &j);
             else
-                float_tile(type, FLOAT_R, 1, wr, w_stride, x, a->x_stride, a->k, yc + r, a->y_stride);
-        }
-        for (; r < n_rows; r++) {
-            const uint8_t *wr = w + (size_t)r * w_stride;
-            if (n == FLOAT_C)
-                float_tile(type, 1, FLOAT_C, wr, w_stride, x, a->x_stride, a->k, yc + r, a->y_stride);
-            else
-                float_tile(type, 1, 1, wr, w_stride, x, a->x_stride, a->k, yc + r, a->y_stride);
+                float_tile(type, 1, 1, &j);
+            r += many ? FLOAT_R : 1;
         }
         c += n;
     }

@@ -180,9 +180,12 @@ static void bench_attention(const lode_kern *kern, int32_t group, int32_t d, int
 
 typedef void (*row2_fn)(const float *a, const float *b, float *y, int64_t n);
 
+enum { REPEAT = 2000 };
+static double since(int64_t t0) { return (double)((lode_clock_ns() - t0) / REPEAT); }
+
 /* Nanoseconds of one call on 1,536 floats. */
 static void bench_rows(const lode_kern *k) {
-    enum { N = 1536, REPEAT = 2000 };
+    enum { N = 1536 };
     static float a[N], b[N], y[N];
     static uint8_t q[N / 32 * 44];
     for (int i = 0; i < N; i++) a[i] = (float)(i % 37) * 0.1f - 1.5f, b[i] = (float)(i % 11);
@@ -193,20 +196,20 @@ static void bench_rows(const lode_kern *k) {
     for (int i = 0; i < 3; i++) {
         const int64_t t0 = lode_clock_ns();
         for (int r = 0; r < REPEAT; r++) two[i].fn(a, b, y, N);
-        printf("%s %.0f ns  ", two[i].name, (double)(lode_clock_ns() - t0) / REPEAT);
+        printf("%s %.0f ns  ", two[i].name, since(t0));
     }
     int64_t t0 = lode_clock_ns();
     for (int r = 0; r < REPEAT; r++) k->rms_norm(a, b, y, N, 1e-5f);
-    printf("rms_norm %.0f ns  ", (double)(lode_clock_ns() - t0) / REPEAT);
+    printf("rms_norm %.0f ns  ", since(t0));
     t0 = lode_clock_ns();
     for (int r = 0; r < REPEAT; r++) k->quantize_q8a(a, q, N);
-    printf("quantize_q8a %.0f ns  ", (double)(lode_clock_ns() - t0) / REPEAT);
+    printf("quantize_q8a %.0f ns  ", since(t0));
     t0 = lode_clock_ns();
     for (int r = 0; r < REPEAT; r++) k->rope(a, 256, b, y, 256, (const int32_t[]){ 24, 64, 64 }, LODE_ROPE_HALVES);
-    printf("rope %.0f ns  ", (double)(lode_clock_ns() - t0) / REPEAT);
+    printf("rope %.0f ns  ", since(t0));
     t0 = lode_clock_ns();
     for (int r = 0; r < REPEAT; r++) k->rope(a, 256, b, y, 256, (const int32_t[]){ 24, 64, 64 }, LODE_ROPE_PAIRS);
-    printf("rope pairs %.0f ns  (each on 1,536 floats)\n", (double)(lode_clock_ns() - t0) / REPEAT);
+    printf("rope pairs %.0f ns  (each on 1,536 floats)\n", since(t0));
 }
 
 int main(int argc, char **argv) {

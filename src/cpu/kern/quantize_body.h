@@ -9,22 +9,19 @@
 /* A row of blocks of 32. What the vectors cannot do like the definition in quant/q8a.h (NaN, infinities, scales whose
  * inverse is not finite) goes through the reference, a block at a time. */
 static void quantize_q8a(const float *x, void *y, int64_t n) {
-    uint8_t *p = y;
-    for (int64_t i = 0; i < n; i += 32, p += sizeof(q8a_block)) {
-        q8a_block b;
-        const float amax = q8a_peak(x + i);
-        b.d = amax / 127.0f;
-        const float inv = 1.0f / b.d;
-        if (!(b.d < INFINITY && inv < INFINITY)) {
-            lode_encode_row(LODE_Q8A, x + i, p, 32);
+    q8a_block *b = y;
+    for (int64_t i = 0; i < n; i += 32, b++) {
+        const float d = q8a_peak(x + i) / 127.0f, inv = 1.0f / d;
+        if (!(d < INFINITY && inv < INFINITY)) {
+            lode_encode_row(LODE_Q8A, x + i, b, 32);
             continue;
         }
         int32_t s0, s1;
-        q8a_round(x + i, inv, b.qs, &s0, &s1);
-        b.s0 = (int16_t)s0;
-        b.s1 = (int16_t)s1;
-        b.ds = b.d * (float)(s0 + s1);
-        memcpy(p, &b, sizeof b);
+        q8a_round(x + i, inv, b->qs, &s0, &s1);
+        b->s0 = (int16_t)s0;
+        b->s1 = (int16_t)s1;
+        b->d = d;
+        b->ds = d * (float)(s0 + s1);
     }
 }
 #endif

@@ -167,17 +167,23 @@ KERN_INLINE vi vi_dot16(vi acc, vi a, vi b) { return _mm512_dpwssd_epi32(acc, a,
 KERN_INLINE float q8a_peak(const float *x) {
     const vi m = _mm512_set1_epi32(0x7fffffff);
     const vi a = _mm512_and_si512(_mm512_loadu_si512(x), m), b = _mm512_and_si512(_mm512_loadu_si512(x + 16), m);
-    const int32_t top = _mm512_reduce_max_epi32(_mm512_max_epi32(a, b));
-    float f;
-    memcpy(&f, &top, sizeof f);
-    return f;
+    const vi c = _mm512_max_epi32(a, b);
+    const __m256i d = _mm256_max_epi32(_mm512_castsi512_si256(c), _mm512_extracti64x4_epi64(c, 1));
+    __m128i e = _mm_max_epi32(_mm256_castsi256_si128(d), _mm256_extracti128_si256(d, 1));
+    e = _mm_max_epi32(e, _mm_shuffle_epi32(e, 0x4e));
+    e = _mm_max_epi32(e, _mm_shuffle_epi32(e, 0xb1));
+    return _mm_cvtss_f32(_mm_castsi128_ps(e));
 }
+/* The sums of the halves come from a dot product with ones. */
 KERN_INLINE void q8a_round(const float *x, float inv, int8_t *q, int32_t *s0, int32_t *s1) {
     const vi a = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), _mm512_set1_ps(inv)));
     const vi b = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + 16), _mm512_set1_ps(inv)));
-    _mm_storeu_si128((__m128i *)q, _mm512_cvtepi32_epi8(a));
-    _mm_storeu_si128((__m128i *)(q + 16), _mm512_cvtepi32_epi8(b));
-    *s0 = _mm512_reduce_add_epi32(a);
-    *s1 = _mm512_reduce_add_epi32(b);
+    const __m256i bytes = _mm256_setr_m128i(_mm512_cvtepi32_epi8(a), _mm512_cvtepi32_epi8(b));
+    __m256i sum = _mm256_dpbusd_epi32(_mm256_setzero_si256(), _mm256_set1_epi8(1), bytes);
+    sum = _mm256_add_epi32(sum, _mm256_shuffle_epi32(sum, 0x4e));
+    sum = _mm256_add_epi32(sum, _mm256_shuffle_epi32(sum, 0xb1));
+    _mm256_storeu_si256((__m256i *)q, bytes);
+    *s0 = _mm256_cvtsi256_si32(sum);
+    *s1 = _mm_cvtsi128_si32(_mm256_extracti128_si256(sum, 1));
 }
 #endif

@@ -1,48 +1,11 @@
 /* convert_test.c - fixtures made into folders, folders made into GGUF: names, shapes, values and keys against what the
  * formats' definitions give, written out here. */
-#include "base/file.h"
-#include "base/test.h"
-#include "convert/convert.h"
-#include "convert/fixture.h"
-#include "lode/gguf.h"
+#include "convert/place.h"
 #include "lode/quant.h"
 
 #include <math.h>
-#include <unistd.h>
-
-/* A folder of its own for each test, emptied by the next. */
-typedef struct place {
-    char dir[64], hf[80], out[80];
-    lode_fixture f;
-    lode_err e;
-} place;
-
-static void open_place(place *p, const char *fixture) {
-    memset(p, 0, sizeof *p);
-    snprintf(p->dir, sizeof p->dir, "/tmp/lode_convert_XXXXXX");
-    assert_non_null(mkdtemp(p->dir));
-    snprintf(p->hf, sizeof p->hf, "%s/hf", p->dir);
-    snprintf(p->out, sizeof p->out, "%s/out.gguf", p->dir);
-    char path[96];
-    snprintf(path, sizeof path, "tests/golden/%s.json", fixture);
-    CHECK_OK(lode_fixture_open(&p->f, path, &p->e), &p->e);
-    CHECK_OK(lode_fixture_write(&p->f, p->hf, &p->e), &p->e);
-}
-
-static void close_place(place *p) {
-    char cmd[128];
-    snprintf(cmd, sizeof cmd, "rm -rf %s", p->dir);
-    assert_int_equal(system(cmd), 0);
-    lode_fixture_close(&p->f);
-}
-
-static lode_gguf *convert_ok(place *p, lode_type type) {
-    lode_gguf *g = NULL;
-    const lode_convert_desc d = { .in_dir = p->hf, .out_path = p->out, .type = type };
-    CHECK_OK(lode_convert(&d, &p->e), &p->e);
-    CHECK_OK(lode_gguf_open(&g, p->out, &p->e), &p->e);
-    return g;
-}
+#include <signal.h>
+#include <sys/resource.h>
 
 /* Element i of a checkpoint's tensor as the fixture's generator gives it. */
 static float source(const place *p, const char *name, int64_t i) {
@@ -240,6 +203,182 @@ TEST(every_fixture_converts_to_every_type) {
     }
 }
 
+TEST(a_folder_that_is_none_and_one_without_weights_are_refused) {
+    (void)state_;
+    place p;
+    open_place(&p, "qwen3");
+    const lode_convert_desc d = { .in_dir = "/nowhere", .out_path = p.out, .type = LODE_F32 };
+    CHECK_FAILS(lode_convert(&d, &p.e), &p.e, LODE_E_NOT_FOUND, "/nowhere: no such folder");
+    CHECK_FAILS(convert_to(&p, LODE_Q4_K), &p.e, LODE_E_INPUT, "type q4_k cannot be converted to, expected one of F32");
+    char path[100];
+    snprintf(path, sizeof path, "%s/model.safetensors", p.hf);
+    remove(path);
+    CONVERT_FAILS(&p, LODE_E_NOT_FOUND, "neither model.safetensors nor");
+    snprintf(path, sizeof path, "%s/config.json", p.hf);
+    remove(path);
+    CONVERT_FAILS(&p, LODE_E_NOT_FOUND, "config.json");
+    close_place(&p);
+}
+
+TEST(a_configuration_that_is_not_usable_is_refused_by_key) {
+    (void)state_;
+    static const struct {
+        const char *key, *json, *text;
+        lode_status code;
+    } rows[] = {
+        { "architectures", "[\"MambaForCausalLM\"]", "'MambaForCausalLM' cannot be converted; these can: Llama",
+          LODE_E_UNSUPPORTED },
+        { "architectures", "[\"A\", \"B\"]", "names 2 architectures", LODE_E_UNSUPPORTED },
+        { "num_hidden_layers", "0", "num_hidden_layers is 0, expected a whole number from 1", LODE_E_FORMAT },
+        { "num_hidden_layers", "2.5", "num_hidden_layers is 2.5", LODE_E_FORMAT },
+        { "num_hidden_layers", "1e300", "num_hidden_layers is 1", LODE_E_FORMAT },
+        { "num_hidden_layers", "\"2\"", "num_hidden_layers is not a number", LODE_E_FORMAT },
+        { "num_hidden_layers", "3", "tensor 'model.layers.2.input_layernorm.weight' is missing", LODE_E_FORMAT },
+        { "num_hidden_layers", "1", "tensor 'model.layers.1.input_layernorm.weight' is not known", LODE_E_UNSUPPORTED },
+        { "hidden_size", "null", "hidden_size is missing", LODE_E_FORMAT },
+        { "hidden_size", "64", "is [384, 128] in 2 dimensions, config.json says [384, 64]", LODE_E_SHAPE },
+        { "num_key_value_heads", "3", "is no multiple of num_key_value_heads 3", LODE_E_FORMAT },
+        { "hidden_act", "\"relu\"", "hidden_act is 'relu', expected silu", LODE_E_UNSUPPORTED },
+        { "rope_parameters", "{\"rope_type\": \"spiral\"}", "rope_type 'spiral' is not supported", LODE_E_UNSUPPORTED },
+        { "rope_parameters", "{\"rope_type\": \"yarn\"}", "needs factor", LODE_E_FORMAT },
+        { "rope_parameters", "{\"rope_theta\": -1}", "rope_theta is -1", LODE_E_FORMAT },
+        { "layer_types", "[\"full_attention\"]", "layer_types has 1 entries for 2 layers", LODE_E_FORMAT },
+        { "layer_types", "[\"a\", \"b\"]", "layer_types has 'a'", LODE_E_UNSUPPORTED },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        place p;
+        open_place(&p, "qwen3");
+        set_config(&p, "layer_types", NULL); /* it would speak first */
+        set_config(&p, rows[i].key, rows[i].json);
+        CONVERT_FAILS(&p, rows[i].code, rows[i].text);
+        close_place(&p);
+    }
+}
+
+TEST(the_architecture_is_found_by_model_type_when_its_name_is_missing) {
+    (void)state_;
+    place p;
+    open_place(&p, "qwen3");
+    set_config(&p, "architectures", NULL);
+    lode_gguf *g = convert_ok(&p, LODE_F32);
+    check_text(g, "general.architecture", "qwen3");
+    lode_gguf_close(g);
+    close_place(&p);
+}
+
+TEST(a_tied_output_is_left_out_and_an_untied_one_is_needed) {
+    (void)state_;
+    place p;
+    open_place(&p, "qwen3");
+    set_config(&p, "tie_word_embeddings", "true");
+    lode_gguf *g = convert_ok(&p, LODE_F32);
+    assert_null(lode_gguf_find_tensor(g, "output.weight"));
+    lode_gguf_close(g);
+    close_place(&p);
+    open_place(&p, "qwen2"); /* has no lm_head */
+    set_config(&p, "tie_word_embeddings", "false");
+    CONVERT_FAILS(&p, LODE_E_FORMAT, "tensor 'lm_head.weight' is missing");
+    close_place(&p);
+}
+
+TEST(linear_scaling_and_mixed_windows_are_written) {
+    (void)state_;
+    place p;
+    open_place(&p, "qwen3");
+    set_config(&p, "rope_parameters", NULL);
+    set_config(&p, "rope_theta", "5000.0");
+    set_config(&p, "rope_scaling", "{\"type\": \"linear\", \"factor\": 4}");
+    set_config(&p, "use_sliding_window", "true");
+    set_config(&p, "sliding_window", "8");
+    set_config(&p, "layer_types", "[\"full_attention\", \"sliding_attention\"]");
+    lode_gguf *g = convert_ok(&p, LODE_F32);
+    check_text(g, "qwen3.rope.scaling.type", "linear");
+    assert_true(real_of(g, "qwen3.rope.scaling.factor") == 4);
+    assert_true(real_of(g, "qwen3.rope.freq_base") == 5000);
+    assert_int_equal(u32_of(g, "qwen3.attention.sliding_window"), 8);
+    const lode_gguf_kv *kv = lode_gguf_find(g, "qwen3.attention.sliding_window_pattern");
+    int64_t first = -1, second = -1;
+    assert_true(kv && lode_gguf_arr_i64(kv, 0, &first) && lode_gguf_arr_i64(kv, 1, &second));
+    assert_int_equal(first, 0);
+    assert_int_equal(second, 1);
+    lode_gguf_close(g);
+    close_place(&p);
+}
+
+TEST(a_model_inside_a_multimodal_one_is_found_by_its_prefix) {
+    (void)state_;
+    place p, q;
+    open_place(&p, "gemma3_text");
+    open_place(&q, "gemma3_text");
+    json_t *rows = json_object_get(q.f.root, "tensors"), *config = json_object_get(q.f.root, "config");
+    for (size_t i = 0; i < json_array_size(rows); i++) { /* same seeds, other names: only shapes matter here */
+        char name[160];
+        snprintf(name, sizeof name, "language_model.%s", json_string_value(json_array_get(json_array_get(rows, i), 0)));
+        json_array_set_new(json_array_get(rows, i), 0, json_string(name));
+    }
+    json_array_append_new(rows, json_pack("[s, [i, i], f, f]", "vision_tower.x.weight", 4, 4, 0.0, 1.0));
+    json_t *outer = json_pack("{s:[s], s:O}", "architectures", "Gemma3ForConditionalGeneration", "text_config", config);
+    json_object_set_new(q.f.root, "config", outer);
+    CHECK_OK(lode_fixture_write(&q.f, q.hf, &q.e), &q.e);
+    lode_gguf *a = convert_ok(&p, LODE_F32), *b = convert_ok(&q, LODE_F32);
+    assert_int_equal(lode_gguf_n_tensors(a), lode_gguf_n_tensors(b));
+    for (uint64_t i = 0; i < lode_gguf_n_tensors(a); i++)
+        assert_memory_equal(lode_gguf_tensor_at(a, i)->name.p, lode_gguf_tensor_at(b, i)->name.p,
+                            lode_gguf_tensor_at(a, i)->name.n);
+    lode_gguf_close(a);
+    lode_gguf_close(b);
+    close_place(&p);
+    close_place(&q);
+}
+
+TEST(a_weight_that_f16_cannot_hold_is_refused) {
+    (void)state_;
+    place p;
+    open_place(&p, "qwen3");
+    json_t *row = json_array_get(json_object_get(p.f.root, "tensors"), 1); /* the embedding */
+    json_array_set_new(row, 2, json_real(1e6));
+    CHECK_OK(lode_fixture_write(&p.f, p.hf, &p.e), &p.e);
+    CHECK_FAILS(convert_to(&p, LODE_F16), &p.e, LODE_E_UNSUPPORTED, "token_embd.weight' holds 999424");
+    CHECK_OK(convert_to(&p, LODE_BF16), &p.e);
+    close_place(&p);
+}
+
+static bool stop_at_once(void *user) {
+    (void)user;
+    return true;
+}
+
+TEST(a_stopped_conversion_leaves_no_file) {
+    (void)state_;
+    place p;
+    open_place(&p, "qwen3");
+    const lode_convert_desc d = { .in_dir = p.hf, .out_path = p.out, .type = LODE_F32, .abort = stop_at_once };
+    CHECK_FAILS(lode_convert(&d, &p.e), &p.e, LODE_E_ABORTED, "was not written");
+    char part[100];
+    snprintf(part, sizeof part, "%s.part", p.out);
+    assert_false(lode_is_file(p.out) || lode_is_file(part));
+    close_place(&p);
+}
+
+TEST(a_full_disk_is_an_error_and_leaves_no_file) {
+    (void)state_;
+    place p;
+    open_place(&p, "qwen3");
+    struct rlimit old, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 100000; /* stands for a disk: the file needs 2 MB */
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const lode_status s = convert_to(&p, LODE_F32);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_true(s == LODE_E_IO || s == LODE_E_FULL);
+    char part[100];
+    snprintf(part, sizeof part, "%s.part", p.out);
+    assert_false(lode_is_file(p.out) || lode_is_file(part));
+    close_place(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_generator_gives_the_numbers_of_its_definition),
@@ -249,6 +388,15 @@ int main(void) {
         cmocka_unit_test(gemma_norms_get_one_added_and_no_output_is_written),
         cmocka_unit_test(scalings_and_windows_become_keys),
         cmocka_unit_test(every_fixture_converts_to_every_type),
+        cmocka_unit_test(a_folder_that_is_none_and_one_without_weights_are_refused),
+        cmocka_unit_test(a_configuration_that_is_not_usable_is_refused_by_key),
+        cmocka_unit_test(the_architecture_is_found_by_model_type_when_its_name_is_missing),
+        cmocka_unit_test(a_tied_output_is_left_out_and_an_untied_one_is_needed),
+        cmocka_unit_test(linear_scaling_and_mixed_windows_are_written),
+        cmocka_unit_test(a_model_inside_a_multimodal_one_is_found_by_its_prefix),
+        cmocka_unit_test(a_weight_that_f16_cannot_hold_is_refused),
+        cmocka_unit_test(a_stopped_conversion_leaves_no_file),
+        cmocka_unit_test(a_full_disk_is_an_error_and_leaves_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ static lode_status element_count(const json_t *row, uint64_t *n, lode_err *err) 
     *n = 1;
     for (size_t i = 0; i < json_array_size(shape); i++) {
         const double d = json_number_value(json_array_get(shape, i));
-        if (!(d >= 1 && d < ELEMENTS_MAX) || *n * (uint64_t)d > ELEMENTS_MAX)
+        if (!(d >= 1 && d < (double)ELEMENTS_MAX) || *n * (uint64_t)d > ELEMENTS_MAX)
             return lode_fail(err, LODE_E_FORMAT, "fixture: a tensor's shape is not usable");
         *n *= (uint64_t)d;
     }

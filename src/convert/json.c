@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-lode_status convert_json_parse(const char *text, size_t n, const char *name, json_t **out, lode_err *err) {
+lode_status convert_json_parse(const char *text, size_t n, const char *name, bool strict, json_t **out, lode_err *err) {
     json_error_t e;
-    *out = json_loadb(text, n, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &e);
+    const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL | (strict ? JSON_REJECT_DUPLICATES : 0u);
+    *out = json_loadb(text, n, flags, &e);
     if (!*out)
         return lode_fail(err, LODE_E_FORMAT, "%s: line %d, column %d: not valid JSON: %s", name, e.line, e.column,
                          e.text);
@@ -24,7 +25,7 @@ lode_status convert_json_read(const char *path, size_t limit, json_t **out, lode
     size_t n = 0;
     *out = NULL;
     LODE_TRY(lode_file_read(path, limit, &text, &n, err));
-    const lode_status s = convert_json_parse(text, n, path, out, err);
+    const lode_status s = convert_json_parse(text, n, path, false, out, err);
     free(text);
     return s;
 }

@@ -9,7 +9,8 @@
 /* Reads a file of at most `limit` bytes whose outermost value is an object; *out is the caller's (json_decref). A file
  * that is not there is LODE_E_NOT_FOUND. */
 lode_status convert_json_read(const char *path, size_t limit, json_t **out, lode_err *err);
-lode_status convert_json_parse(const char *text, size_t n, const char *name, json_t **out, lode_err *err);
+/* The same from memory; `strict` refuses a key that stands twice (otherwise the last one counts). */
+lode_status convert_json_parse(const char *text, size_t n, const char *name, bool strict, json_t **out, lode_err *err);
 
 /* A whole number of lo..hi at o[key]. Absent or null: *found = false and *out is left alone; `found` NULL: needed.
  * `name` stands in errors ("DIR/config.json"). */

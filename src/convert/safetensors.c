@@ -134,7 +134,7 @@ static lode_status read_part(st_set *s, lode_err *err) {
         return lode_fail(err, LODE_E_FORMAT, "%s: the header should have %llu bytes, but the file has %zu (limit %d)",
                          part->path, (unsigned long long)len, part->map.size, HEADER_MAX);
     json_t *head = NULL;
-    LODE_TRY(convert_json_parse((const char *)p + 8, (size_t)len, part->path, &head, err));
+    LODE_TRY(convert_json_parse((const char *)p + 8, (size_t)len, part->path, true, &head, err));
     lode_status st = LODE_OK;
     const char *name;
     json_t *entry;

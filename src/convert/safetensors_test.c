@@ -208,7 +208,7 @@ TEST(flipped_bytes_are_refused_or_stay_inside_the_file) {
         n_ok += s != NULL;
         st_close(s);
     }
-    assert_true(n_ok > 100 && n_ok < 1400); /* both outcomes were seen */
+    assert_true(n_ok > 20 && n_ok < 1400); /* both outcomes were seen */
     close_place(&p);
 }
 

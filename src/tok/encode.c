@@ -23,7 +23,9 @@ typedef struct {
     const char *text; /* all of it; words in the cache point into it */
     size_t n;
     const lode_text_part *parts;
-    size_t n_parts;
+    size_t n_parts, part;
+    size_t zone_end; /* of the stretch of parts [.., part) that agree in `special` */
+    bool zone_special;
     unsigned flags;
     lode_tokens *out;
     const lode_pretok *pretok; /* NULL for SPM */
@@ -44,7 +46,7 @@ static lode_status put(encoder *e, lode_token id, lode_err *err) {
 static lode_status put_bytes(encoder *e, const char *p, size_t n, lode_err *err) {
     const lode_vocab *v = e->v;
     for (size_t i = 0; i < n;) {
-        uint32_t cp;
+        uint32_t cp = 0;
         int len = lode_utf8_next(p + i, n - i, &cp);
         if (len == 0) len = 1;
         char bytes[4];
@@ -149,16 +151,15 @@ static lode_status encode_bpe(encoder *e, size_t at, size_t n, lode_err *err) {
     return LODE_OK;
 }
 
-/* Where the run of parts marked special that holds byte `at` ends; `at` itself when that byte is plain text. *part is
- * where to look first and moves along with at. */
-static size_t special_until(const encoder *e, size_t at, size_t *part, size_t *part_at) {
-    while (*part < e->n_parts && at >= *part_at + e->parts[*part].n) *part_at += e->parts[(*part)++].n;
-    size_t end = at, p = *part, p_at = *part_at;
-    while (p < e->n_parts && e->parts[p].special) {
-        p_at += e->parts[p++].n;
-        end = p_at;
+/* Where the run of parts marked special that holds byte `at` ends; `at` itself when that byte is plain text. Called
+ * with rising `at`, so that all calls together look at each part once. */
+static size_t special_until(encoder *e, size_t at) {
+    while (at >= e->zone_end && e->part < e->n_parts) {
+        e->zone_special = e->parts[e->part].special;
+        while (e->part < e->n_parts && e->parts[e->part].special == e->zone_special)
+            e->zone_end += e->parts[e->part++].n;
     }
-    return end;
+    return e->zone_special ? e->zone_end : at;
 }
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -178,7 +179,7 @@ static bool keeps_space_behind(const lode_vocab *v, lode_token id) {
 static lode_status encode_all(encoder *e, lode_err *err) {
     const lode_vocab *v = e->v;
     const bool bos = (e->flags & LODE_ENCODE_BOS) && lode_vocab_adds_bos(v);
-    size_t part = 0, part_at = 0, from = 0;
+    size_t from = 0;
     const size_t first = e->out->n;
     bool after_special = true;
     if (bos) LODE_TRY(put(e, v->special[LODE_SPECIAL_BOS], err));
@@ -189,7 +190,7 @@ static lode_status encode_all(encoder *e, lode_err *err) {
             continue;
         }
         size_t n = 0, n_control = 0;
-        const size_t until = special_until(e, i, &part, &part_at);
+        const size_t until = special_until(e, i);
         lode_token id = lode_match_cut_out(v, e->text + i, e->n - i, false, &n);
         const lode_token control = until > i ? lode_match_cut_out(v, e->text + i, until - i, true, &n_control) : -1;
         if (n_control > n) {

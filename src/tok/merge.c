@@ -6,8 +6,8 @@
  *   run    sorted pairs, consumed from the front,
  *   heap   pairs found since that come before the end of the run,
  *   later  pairs found since that come behind it; sorted when run and heap are empty, and the next run.
- * On a long row of one character each round of merges only feeds the next one, in order: no sorting, no heap, linear
- * time. On any text it is O(n log n). */
+ * On a long row of one character each round of merges only feeds the next one: no heap, linear time. On any text it is
+ * O(n log n). */
 #include "tok/merge.h"
 
 #include "base/mem.h"
@@ -15,7 +15,12 @@
 
 #include <stdlib.h>
 
-enum { SHORT_WORD = 40 }; /* symbols; about where the queue becomes faster */
+#define NO_SYMBOL UINT32_MAX
+
+enum {
+    SHORT_WORD = 40, /* symbols; about where the queue becomes faster */
+    SMALL_SORT = 256 /* pairs; below, counting 256 values eight times is not worth it */
+};
 
 /* Maps floats to integers that sort the other way: the highest score gets the lowest number. NaN comes last. */
 static uint32_t priority_of_score(float score) {
@@ -38,18 +43,10 @@ static lode_status no_memory(lode_err *err) {
     return lode_fail(err, LODE_E_NOMEM, "tokenizer: no memory for a long word");
 }
 
-/* Cuts the text into characters (stray bytes alone): m->spans. */
-static lode_status cut(lode_merger *m, const char *text, size_t n, lode_err *err) {
-    m->n_spans = 0;
-    if (!lode_grow((void **)&m->spans, &m->cap_spans, n, sizeof *m->spans)) return no_memory(err);
-    for (size_t i = 0; i < n;) {
-        uint32_t cp;
-        const int len = (uint8_t)text[i] < 0x80 ? 1 : lode_utf8_next(text + i, n - i, &cp);
-        const uint32_t step = len ? (uint32_t)len : 1;
-        m->spans[m->n_spans++] = (lode_span){ (uint32_t)i, step };
-        i += step;
-    }
-    return LODE_OK;
+static uint32_t char_len(const char *text, size_t n) {
+    uint32_t cp;
+    const int len = (uint8_t)text[0] < 0x80 ? 1 : lode_utf8_next(text, n, &cp);
+    return len ? (uint32_t)len : 1; /* a stray byte stands alone */
 }
 
 static void merge_short(lode_merger *m, const lode_vocab *v, const char *text) {
@@ -74,20 +71,17 @@ static void merge_short(lode_merger *m, const lode_vocab *v, const char *text) {
 
 static void sift_up(lode_pairs *h) {
     size_t at = h->n - 1;
-    while (at > 0 && h->items[at].key < h->items[(at - 1) / 2].key) {
-        const lode_pair t = h->items[at];
-        h->items[at] = h->items[(at - 1) / 2];
-        at = (at - 1) / 2;
-        h->items[at] = t;
-    }
+    const uint64_t key = h->items[at];
+    for (; at > 0 && key < h->items[(at - 1) / 2]; at = (at - 1) / 2) h->items[at] = h->items[(at - 1) / 2];
+    h->items[at] = key;
 }
 
 static void heap_pop(lode_pairs *h) {
-    const lode_pair last = h->items[--h->n];
+    const uint64_t last = h->items[--h->n];
     size_t at = 0;
     for (size_t child = 1; child < h->n; child = 2 * at + 1) {
-        if (child + 1 < h->n && h->items[child + 1].key < h->items[child].key) child++;
-        if (last.key <= h->items[child].key) break;
+        if (child + 1 < h->n && h->items[child + 1] < h->items[child]) child++;
+        if (last <= h->items[child]) break;
         h->items[at] = h->items[child];
         at = child;
     }
@@ -95,34 +89,76 @@ static void heap_pop(lode_pairs *h) {
 }
 
 static int by_key(const void *a, const void *b) {
-    const uint64_t x = ((const lode_pair *)a)->key, y = ((const lode_pair *)b)->key;
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-static bool push(lode_merger *m, lode_pair p) {
-    const bool in_run = m->run_at < m->run.n && p.key < m->run.items[m->run.n - 1].key;
+/* One stable pass of the sort below, by the byte of the key at `shift`. `count` says how often each value occurs. */
+static void sort_by_byte(const uint64_t *from, uint64_t *to, size_t n, int shift, const uint32_t count[256]) {
+    uint32_t at[256], sum = 0;
+    for (int b = 0; b < 256; b++) {
+        at[b] = sum;
+        sum += count[b];
+    }
+    for (size_t i = 0; i < n; i++) to[at[from[i] >> shift & 255]++] = from[i];
+}
+
+/* Sorts the pairs in linear time, by bytes of the key from the lowest up. Bytes that are equal in all keys cost
+ * nothing, nor do the left symbols' numbers where they are in order, as they mostly are. False when there is no memory.
+ */
+static bool sort_pairs(lode_pairs *p, lode_pairs *scratch) {
+    if (p->n < SMALL_SORT) {
+        qsort(p->items, p->n, sizeof *p->items, by_key);
+        return true;
+    }
+    if (!lode_grow((void **)&scratch->items, &scratch->cap, p->n, sizeof *p->items)) return false;
+    uint32_t count[8][256] = { { 0 } };
+    bool in_order = true;
+    for (size_t i = 0; i < p->n; i++) {
+        if (i && (uint32_t)p->items[i] < (uint32_t)p->items[i - 1]) in_order = false;
+        for (int b = 0; b < 8; b++) count[b][p->items[i] >> 8 * b & 255]++;
+    }
+    for (int b = in_order ? 4 : 0; b < 8; b++) {
+        if (count[b][p->items[0] >> 8 * b & 255] == p->n) continue;
+        sort_by_byte(p->items, scratch->items, p->n, 8 * b, count[b]);
+        const lode_pairs t = *p;
+        p->items = scratch->items;
+        p->cap = scratch->cap;
+        scratch->items = t.items;
+        scratch->cap = t.cap;
+    }
+    return true;
+}
+
+static bool push(lode_merger *m, uint64_t key) {
+    const bool in_run = m->run_at < m->run.n && key < m->run.items[m->run.n - 1];
     if (in_run) {
-        if (!LODE_PUSH(&m->heap, p)) return false;
+        if (!LODE_PUSH(&m->heap, key)) return false;
         sift_up(&m->heap);
         return true;
     }
-    if (m->later.n && p.key < m->later.items[m->later.n - 1].key) m->later_sorted = false;
-    return LODE_PUSH(&m->later, p);
+    if (m->later.n && key < m->later.items[m->later.n - 1]) m->later_sorted = false;
+    return LODE_PUSH(&m->later, key);
 }
 
-/* The best waiting pair; false when there is none. */
-static bool pop(lode_merger *m, lode_pair *out) {
+/* Makes the next run when run and heap are used up. False when there is no memory. */
+static bool refill(lode_merger *m) {
     if (m->run_at == m->run.n && m->heap.n == 0) {
         const lode_pairs used = m->run;
         m->run = m->later;
         m->later = used;
         m->later.n = 0;
         m->run_at = 0;
-        if (!m->later_sorted) qsort(m->run.items, m->run.n, sizeof *m->run.items, by_key);
+        if (!m->later_sorted && !sort_pairs(&m->run, &m->heap)) return false;
         m->later_sorted = true;
-        if (m->run.n == 0) return false;
     }
-    if (m->heap.n && (m->run_at == m->run.n || m->heap.items[0].key < m->run.items[m->run_at].key)) {
+    return true;
+}
+
+/* The best waiting pair; false when there is none. */
+static bool pop(lode_merger *m, uint64_t *out) {
+    if (m->run_at == m->run.n && m->heap.n == 0) return false;
+    if (m->heap.n && (m->run_at == m->run.n || m->heap.items[0] < m->run.items[m->run_at])) {
         *out = m->heap.items[0];
         heap_pop(&m->heap);
     } else {
@@ -131,44 +167,77 @@ static bool pop(lode_merger *m, lode_pair *out) {
     return true;
 }
 
-static bool push_pair(lode_merger *m, const lode_vocab *v, const char *text, uint32_t left, uint32_t right) {
-    const lode_symbol *a = &m->symbols[left], *b = &m->symbols[right];
-    const uint32_t p = priority(v, text + a->at, a->n, b->n);
-    if (p == LODE_NO_PRIORITY) return true;
-    return push(m, (lode_pair){ (uint64_t)p << 32 | left, a->n + b->n });
+/* Looks the pair of a symbol and its next one up anew. */
+static bool push_pair(lode_merger *m, const lode_vocab *v, const char *text, uint32_t left) {
+    lode_symbol *a = &m->symbols[left];
+    const lode_symbol *b = &m->symbols[a->next];
+    if (b->next == NO_SYMBOL) { /* b is the end of the text */
+        a->pair = LODE_NO_PRIORITY;
+        return true;
+    }
+    a->pair = priority(v, text + a->at, b->at - a->at, m->symbols[b->next].at - b->at);
+    return a->pair == LODE_NO_PRIORITY || push(m, (uint64_t)a->pair << 32 | left);
 }
 
-static lode_status merge_long(lode_merger *m, const lode_vocab *v, const char *text, lode_err *err) {
-    const uint32_t n = (uint32_t)m->n_spans, none = UINT32_MAX;
-    if (!lode_grow((void **)&m->symbols, &m->cap_symbols, n, sizeof *m->symbols)) return no_memory(err);
-    for (uint32_t i = 0; i < n; i++)
-        m->symbols[i] = (lode_symbol){ m->spans[i].at, m->spans[i].n, i ? i - 1 : none, i + 1 < n ? i + 1 : none };
+/* Symbols for the characters of the text, and one behind the last that marks the end. */
+static lode_status make_symbols(lode_merger *m, const char *text, size_t n, uint32_t n_chars, lode_err *err) {
+    if (!lode_grow((void **)&m->symbols, &m->cap_symbols, (size_t)n_chars + 1, sizeof *m->symbols))
+        return no_memory(err);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i <= n_chars; i++) {
+        m->symbols[i] = (lode_symbol){ at, i - 1, i + 1, LODE_NO_PRIORITY };
+        if (at < n) at += char_len(text + at, n - at);
+    }
+    m->symbols[0].prev = NO_SYMBOL;
+    m->symbols[n_chars].next = NO_SYMBOL;
     m->run.n = m->heap.n = m->later.n = m->run_at = 0;
     m->later_sorted = true;
-    for (uint32_t i = 0; i + 1 < n; i++)
-        if (!push_pair(m, v, text, i, i + 1)) return no_memory(err);
-    lode_pair p;
-    while (pop(m, &p)) {
-        const uint32_t left = (uint32_t)p.key;
-        lode_symbol *a = &m->symbols[left];
-        if (a->n == 0 || a->next == none || a->n + m->symbols[a->next].n != p.n) continue;
-        a->n = p.n;
-        m->symbols[a->next].n = 0;
-        a->next = m->symbols[a->next].next;
-        if (a->next != none) m->symbols[a->next].prev = left;
-        if (a->prev != none && !push_pair(m, v, text, a->prev, left)) return no_memory(err);
-        if (a->next != none && !push_pair(m, v, text, left, a->next)) return no_memory(err);
-    }
-    m->n_spans = 0;
-    for (uint32_t i = 0; i != none; i = m->symbols[i].next)
-        m->spans[m->n_spans++] = (lode_span){ m->symbols[i].at, m->symbols[i].n };
     return LODE_OK;
 }
 
+/* The symbols that are left: m->spans. */
+static lode_status give_spans(lode_merger *m, size_t n_spans, lode_err *err) {
+    m->n_spans = 0;
+    if (!lode_grow((void **)&m->spans, &m->cap_spans, n_spans, sizeof *m->spans)) return no_memory(err);
+    for (const lode_symbol *s = m->symbols; s->next != NO_SYMBOL; s = &m->symbols[s->next])
+        m->spans[m->n_spans++] = (lode_span){ s->at, m->symbols[s->next].at - s->at };
+    return LODE_OK;
+}
+
+static lode_status merge_long(lode_merger *m, const lode_vocab *v, const char *text, size_t n, uint32_t n_chars,
+                              lode_err *err) {
+    LODE_TRY(make_symbols(m, text, n, n_chars, err));
+    for (uint32_t i = 0; i < n_chars; i++)
+        if (!push_pair(m, v, text, i)) return no_memory(err);
+    uint64_t key;
+    size_t n_left = n_chars;
+    for (;;) {
+        if (!refill(m)) return no_memory(err);
+        if (!pop(m, &key)) break;
+        const uint32_t left = (uint32_t)key;
+        lode_symbol *a = &m->symbols[left];
+        if (a->pair != key >> 32) continue;
+        m->symbols[a->next].pair = LODE_NO_PRIORITY; /* taken up: whatever waits for it is out of date */
+        a->next = m->symbols[a->next].next;
+        m->symbols[a->next].prev = left;
+        n_left--;
+        if (a->prev != NO_SYMBOL && !push_pair(m, v, text, a->prev)) return no_memory(err);
+        if (!push_pair(m, v, text, left)) return no_memory(err);
+    }
+    return give_spans(m, n_left, err);
+}
+
 lode_status lode_merge(lode_merger *m, const lode_vocab *v, const char *text, size_t n, lode_err *err) {
-    LODE_TRY(cut(m, text, n, err));
-    if (m->n_spans > SHORT_WORD) return merge_long(m, v, text, err);
-    if (m->n_spans) merge_short(m, v, text);
+    size_t n_chars = 0;
+    m->n_spans = 0;
+    if (!lode_grow((void **)&m->spans, &m->cap_spans, SHORT_WORD, sizeof *m->spans)) return no_memory(err);
+    for (size_t at = 0; at < n; n_chars++) {
+        const uint32_t len = char_len(text + at, n - at);
+        if (n_chars < SHORT_WORD) m->spans[m->n_spans++] = (lode_span){ (uint32_t)at, len };
+        at += len;
+    }
+    if (n_chars > SHORT_WORD) return merge_long(m, v, text, n, (uint32_t)n_chars, err);
+    if (n_chars) merge_short(m, v, text);
     return LODE_OK;
 }
 

@@ -9,20 +9,16 @@ typedef struct lode_span {
     uint32_t at, n;
 } lode_span;
 
-/* One that can still join its neighbours. */
+/* A stretch that can still join its neighbours; it ends where the next begins. */
 typedef struct lode_symbol {
-    uint32_t at, n; /* n 0: taken up by the one before */
-    uint32_t prev, next;
+    uint32_t at, prev, next;
+    uint32_t pair; /* priority of joining it with the next */
 } lode_symbol;
 
-/* A pair waiting to be joined: key is priority << 32 | index of the left symbol. */
-typedef struct lode_pair {
-    uint64_t key;
-    uint32_t n; /* bytes of both together; another sum means that the pair is out of date */
-} lode_pair;
-
+/* Pairs waiting to be joined, as priority << 32 | number of the left symbol. One whose priority is no longer that of
+ * the symbol's pair is out of date. */
 typedef struct lode_pairs {
-    lode_pair *items; /* own */
+    uint64_t *items; /* own */
     size_t n, cap;
 } lode_pairs;
 

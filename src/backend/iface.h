@@ -134,6 +134,12 @@ lode_status lode_host_buffer_open(lode_buffer_type *type, size_t size, lode_buff
 lode_status lode_host_buffer_wrap(lode_buffer_type *type, void *ptr, size_t size, bool read_only, lode_buffer **out,
                                   lode_err *err);
 
+/* Extra functions that a backend may give out by these names: a trace of a stream's launches in Chrome's format. */
+#define LODE_PROC_TRACE_START "lode_trace_start"
+#define LODE_PROC_TRACE_STOP "lode_trace_stop"
+typedef lode_status (*lode_trace_start_fn)(lode_stream *s, const char *path, lode_err *err);
+typedef lode_status (*lode_trace_stop_fn)(lode_stream *s, lode_err *err); /* finishes the file */
+
 /* Segments are compiled and run through these (plan only). */
 lode_status lode_device_compile(lode_device *d, const lode_segment_desc *desc, lode_segment **out, lode_err *err);
 void lode_segment_close(lode_device *d, lode_segment *s);

@@ -129,10 +129,11 @@ static lode_device *cpu_device_at(void *ctx, int i) { return &((cpu_ctx *)ctx)->
 
 static void *cpu_proc(void *ctx, const char *name) {
     (void)ctx;
-    if (strcmp(name, "lode_cpu_stream_set_trace") != 0) return NULL;
-    void (*fn)(lode_stream *, lode_cpu_trace *) = lode_cpu_stream_set_trace;
-    void *p;
-    memcpy(&p, &fn, sizeof p); /* ISO C has no cast between function and object pointers */
+    const lode_trace_start_fn start = lode_cpu_trace_start;
+    const lode_trace_stop_fn stop = lode_cpu_trace_stop;
+    void *p = NULL; /* ISO C has no cast between function and object pointers */
+    if (strcmp(name, LODE_PROC_TRACE_START) == 0) memcpy(&p, &start, sizeof p);
+    if (strcmp(name, LODE_PROC_TRACE_STOP) == 0) memcpy(&p, &stop, sizeof p);
     return p;
 }
 

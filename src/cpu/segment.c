@@ -132,7 +132,7 @@ typedef struct {
     lode_stream base; /* first */
     lode_pool *pool;  /* own */
     lode_segment *running;
-    lode_cpu_trace *trace; /* borrowed; NULL for none */
+    lode_cpu_trace *trace; /* own; NULL for none */
     atomic_bool stop;
 } cpu_stream;
 
@@ -177,14 +177,24 @@ static lode_status cpu_run(lode_stream *stream, lode_segment *s, lode_err *err) 
 
 static void cpu_stream_close(lode_stream *stream) {
     cpu_stream *c = (cpu_stream *)(void *)stream;
+    lode_cpu_trace_stop(stream, NULL);
     lode_pool_close(c->pool);
     free(c);
 }
 
 static const lode_stream_ops cpu_stream_ops = { .close = cpu_stream_close, .run = cpu_run };
 
-void lode_cpu_stream_set_trace(lode_stream *stream, lode_cpu_trace *trace) {
-    ((cpu_stream *)(void *)stream)->trace = trace;
+lode_status lode_cpu_trace_start(lode_stream *stream, const char *path, lode_err *err) {
+    cpu_stream *c = (cpu_stream *)(void *)stream;
+    LODE_TRY(lode_cpu_trace_stop(stream, err));
+    return lode_cpu_trace_open(&c->trace, path, lode_pool_n_threads(c->pool), err);
+}
+
+lode_status lode_cpu_trace_stop(lode_stream *stream, lode_err *err) {
+    cpu_stream *c = (cpu_stream *)(void *)stream;
+    lode_cpu_trace *tr = c->trace;
+    c->trace = NULL;
+    return lode_cpu_trace_close(tr, err);
 }
 
 lode_status lode_cpu_stream_open(lode_device *d, const lode_stream_desc *desc, lode_stream **out, lode_err *err) {

@@ -1,5 +1,4 @@
-/* trace.h - one line per launch and thread in Chrome's trace format. The CPU device gives it out by the name
- * "lode_cpu_stream_set_trace". */
+/* trace.h - one event per launch and thread in Chrome's trace format. */
 #ifndef LODE_CPU_TRACE_H
 #define LODE_CPU_TRACE_H
 
@@ -12,5 +11,7 @@ lode_status lode_cpu_trace_open(lode_cpu_trace **out, const char *path, int n_th
 lode_status lode_cpu_trace_close(lode_cpu_trace *tr, lode_err *err);
 void lode_cpu_trace_add(lode_cpu_trace *tr, int task, const lode_tensor *t, const char *kernel, int64_t from_ns,
                         int64_t to_ns);
-void lode_cpu_stream_set_trace(lode_stream *stream, lode_cpu_trace *trace);
+/* What the backend gives out as LODE_PROC_TRACE_START and LODE_PROC_TRACE_STOP. */
+lode_status lode_cpu_trace_start(lode_stream *stream, const char *path, lode_err *err);
+lode_status lode_cpu_trace_stop(lode_stream *stream, lode_err *err);
 #endif

@@ -1,0 +1,73 @@
+/* llama.c - Llama and its many relatives: pre-norm, grouped heads, SwiGLU; Llama 3 scaling comes as
+ * rope_freqs, Mistral's window as a key. */
+#include "model/model.h"
+
+typedef struct {
+    lode_tensor *tok_embd, *out_norm, *output, *rope_freqs;
+} weights;
+
+typedef struct {
+    lode_tensor *attn_norm, *wq, *wk, *wv, *wo, *bq, *bk, *bv, *bo, *ffn_norm, *gate, *up, *down, *b_gate, *b_up,
+        *b_down;
+} layer;
+#define M(f) offsetof(weights, f)
+#define L(f) (offsetof(layer, f) | LODE_PER_LAYER)
+
+static const lode_tensor_rule tensors[] = {
+    { "token_embd.weight", M(tok_embd), "embd vocab", NULL },
+    { "output_norm.weight", M(out_norm), "embd", NULL },
+    { "output.weight", M(output), "embd vocab", "token_embd.weight" },
+    { "blk.*.attn_norm.weight", L(attn_norm), "embd", NULL },
+    { "blk.*.attn_q.weight", L(wq), "embd q", NULL },
+    { "blk.*.attn_k.weight", L(wk), "embd kv", NULL },
+    { "blk.*.attn_v.weight", L(wv), "embd kv", NULL },
+    { "blk.*.attn_output.weight", L(wo), "q embd", NULL },
+    { "blk.*.attn_q.bias", L(bq), "q", "" },
+    { "blk.*.attn_k.bias", L(bk), "kv", "" },
+    { "blk.*.attn_v.bias", L(bv), "kv", "" },
+    { "blk.*.attn_output.bias", L(bo), "embd", "" },
+    { "blk.*.ffn_norm.weight", L(ffn_norm), "embd", NULL },
+    { "blk.*.ffn_gate.weight", L(gate), "embd ff", NULL },
+    { "blk.*.ffn_up.weight", L(up), "embd ff", NULL },
+    { "blk.*.ffn_down.weight", L(down), "ff embd", NULL },
+    { "blk.*.ffn_gate.bias", L(b_gate), "ff", "" },
+    { "blk.*.ffn_up.bias", L(b_up), "ff", "" },
+    { "blk.*.ffn_down.bias", L(b_down), "embd", "" },
+    { "rope_freqs.weight", M(rope_freqs), "rot2", "" },
+    { 0 },
+};
+
+static lode_tensor *build(lode_build *b, const void *weights_, const void *layers_) {
+    const weights *w = weights_;
+    const layer *l = layers_;
+    const lode_hparams *hp = b->hp;
+    lode_graph *g = b->g;
+    b->rope_factors = w->rope_freqs;
+    lode_tensor *x = lode_build_embed(b, w->tok_embd);
+    for (int il = 0; il < (int)hp->n_layer; il++, l++) {
+        lode_tensor *h = lode_build_norm(b, x, l->attn_norm);
+        lode_tensor *q = lode_heads(g, lode_build_linear(b, l->wq, l->bq, h), hp->d_head, hp->n_head);
+        lode_tensor *k = lode_heads(g, lode_build_linear(b, l->wk, l->bk, h), hp->d_head, hp->n_head_kv);
+        lode_tensor *v = lode_heads(g, lode_build_linear(b, l->wv, l->bv, h), hp->d_head, hp->n_head_kv);
+        q = lode_build_rope(b, il, q);
+        k = lode_build_rope(b, il, k);
+        h = lode_build_attend(b, il, q, k, v);
+        lode_build_keep(b, il, &h, &x);
+        x = lode_add(g, lode_build_linear(b, l->wo, l->bo, h), x);
+        h = lode_build_norm(b, x, l->ffn_norm);
+        h = lode_swiglu(g, lode_build_linear(b, l->gate, l->b_gate, h), lode_build_linear(b, l->up, l->b_up, h));
+        x = lode_add(g, lode_build_linear(b, l->down, l->b_down, h), x);
+        lode_tag(x, "l_out", il);
+    }
+    x = lode_build_norm(b, x, w->out_norm);
+    return lode_matmul(g, w->output, x);
+}
+
+const lode_arch lode_arch_llama = {
+    .name = "llama",
+    .weights_size = sizeof(weights),
+    .layer_size = sizeof(layer),
+    .tensors = tensors,
+    .rope_order = LODE_ROPE_NORM,
+    .build = build,
+};

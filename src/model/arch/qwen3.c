@@ -1,0 +1,64 @@
+/* qwen3.c - Qwen 3 dense: grouped heads with a norm on each head of queries and keys, SwiGLU. */
+#include "model/model.h"
+
+typedef struct {
+    lode_tensor *tok_embd, *out_norm, *output;
+} weights;
+
+typedef struct {
+    lode_tensor *attn_norm, *wq, *wk, *wv, *wo, *q_norm, *k_norm, *ffn_norm, *gate, *up, *down;
+} layer;
+#define M(f) offsetof(weights, f)
+#define L(f) (offsetof(layer, f) | LODE_PER_LAYER)
+
+static const lode_tensor_rule tensors[] = {
+    { "token_embd.weight", M(tok_embd), "embd vocab", NULL },
+    { "output_norm.weight", M(out_norm), "embd", NULL },
+    { "output.weight", M(output), "embd vocab", "token_embd.weight" },
+    { "blk.*.attn_norm.weight", L(attn_norm), "embd", NULL },
+    { "blk.*.attn_q.weight", L(wq), "embd q", NULL },
+    { "blk.*.attn_k.weight", L(wk), "embd kv", NULL },
+    { "blk.*.attn_v.weight", L(wv), "embd kv", NULL },
+    { "blk.*.attn_output.weight", L(wo), "q embd", NULL },
+    { "blk.*.attn_q_norm.weight", L(q_norm), "head", NULL },
+    { "blk.*.attn_k_norm.weight", L(k_norm), "head", NULL },
+    { "blk.*.ffn_norm.weight", L(ffn_norm), "embd", NULL },
+    { "blk.*.ffn_gate.weight", L(gate), "embd ff", NULL },
+    { "blk.*.ffn_up.weight", L(up), "embd ff", NULL },
+    { "blk.*.ffn_down.weight", L(down), "ff embd", NULL },
+    { 0 },
+};
+
+static lode_tensor *build(lode_build *b, const void *weights_, const void *layers_) {
+    const weights *w = weights_;
+    const layer *l = layers_;
+    const lode_hparams *hp = b->hp;
+    lode_graph *g = b->g;
+    lode_tensor *x = lode_build_embed(b, w->tok_embd);
+    for (int il = 0; il < (int)hp->n_layer; il++, l++) {
+        lode_tensor *h = lode_build_norm(b, x, l->attn_norm);
+        lode_tensor *q = lode_heads(g, lode_build_linear(b, l->wq, NULL, h), hp->d_head, hp->n_head);
+        lode_tensor *k = lode_heads(g, lode_build_linear(b, l->wk, NULL, h), hp->d_head, hp->n_head_kv);
+        lode_tensor *v = lode_heads(g, lode_build_linear(b, l->wv, NULL, h), hp->d_head, hp->n_head_kv);
+        q = lode_build_rope(b, il, lode_build_norm(b, q, l->q_norm));
+        k = lode_build_rope(b, il, lode_build_norm(b, k, l->k_norm));
+        h = lode_build_attend(b, il, q, k, v);
+        lode_build_keep(b, il, &h, &x);
+        x = lode_add(g, lode_build_linear(b, l->wo, NULL, h), x);
+        h = lode_build_norm(b, x, l->ffn_norm);
+        h = lode_swiglu(g, lode_build_linear(b, l->gate, NULL, h), lode_build_linear(b, l->up, NULL, h));
+        x = lode_add(g, lode_build_linear(b, l->down, NULL, h), x);
+        lode_tag(x, "l_out", il);
+    }
+    x = lode_build_norm(b, x, w->out_norm);
+    return lode_matmul(g, w->output, x);
+}
+
+const lode_arch lode_arch_qwen3 = {
+    .name = "qwen3",
+    .weights_size = sizeof(weights),
+    .layer_size = sizeof(layer),
+    .tensors = tensors,
+    .rope_order = LODE_ROPE_NEOX,
+    .build = build,
+};

@@ -169,7 +169,7 @@ void lode_cpu_run_copy(const lode_cpu_work *w) {
 void lode_cpu_run_kv_store(const lode_cpu_work *w) {
     const lode_tensor *t = w->t, *x = t->src[1];
     const int32_t *slots = (const int32_t *)(const void *)lode_host(t->src[2]);
-    const size_t step = x->ne[0] != t->ne[0] ? x->nb[2] : x->nb[1]; /* heads side by side, or rows already */
+    const size_t step = x->ne[0] * x->ne[1] == t->ne[0] ? x->nb[2] : x->nb[1]; /* heads side by side, or rows */
     int64_t i, end;
     for (lode_cpu_share(w, t->src[2]->ne[0], &i, &end); i < end; i++) {
         if (slots[i] < 0 || slots[i] >= t->ne[1]) continue;

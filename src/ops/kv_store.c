@@ -18,9 +18,9 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     LODE_TRY(lode_want_type(t, 2, LODE_I32, err));
     LODE_TRY(lode_want(t, lode_type_can_encode(cache->type) || cache->type == LODE_F32,
                        "the cache's type has no encoder", err));
-    const bool heads = x->ne[0] != cache->ne[0];
+    const bool heads = x->ne[0] * x->ne[1] == cache->ne[0]; /* one head is heads, too */
     const int64_t tokens = heads ? x->ne[2] : x->ne[1];
-    LODE_TRY(lode_want(t, !heads || (x->ne[0] * x->ne[1] == cache->ne[0] && x->nb[1] == x->nb[0] * (size_t)x->ne[0]),
+    LODE_TRY(lode_want(t, heads ? x->nb[1] == x->nb[0] * (size_t)x->ne[0] : x->ne[0] == cache->ne[0],
                        "want rows as wide as the cache", err));
     LODE_TRY(lode_want(t, tokens == slots->ne[0] && x->ne[3] == 1, "want one slot per token", err));
     t->type = cache->type;
@@ -34,7 +34,7 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
 static void ref(const lode_tensor *t) {
     const lode_tensor *x = t->src[1];
     const int32_t *slots = (const int32_t *)(const void *)lode_host(t->src[2]);
-    const bool heads = x->ne[0] != t->ne[0];
+    const bool heads = x->ne[0] * x->ne[1] == t->ne[0];
     for (int64_t i = 0; i < t->src[2]->ne[0]; i++) {
         if (slots[i] < 0 || slots[i] >= t->ne[1]) continue;
         const float *from = (const float *)(const void *)(lode_host(x) + (size_t)i * (heads ? x->nb[2] : x->nb[1]));
@@ -58,5 +58,5 @@ const lode_op_info lode_op_kv_store = {
     .ref = ref,
     .make = make,
     .cases = "cache=f16[64,256] x=f32[64,3] slots=i32[3]<256 | cache=f32[64,256] x=f32[64,3] slots=i32[3]<256"
-             " | cache=f16[192,128] x=f32[64,3,5] slots=i32[5]<128",
+             " | cache=f16[192,128] x=f32[64,3,5] slots=i32[5]<128 | cache=f16[64,128] x=f32[64,1,5] slots=i32[5]<128",
 };

@@ -42,8 +42,10 @@ typedef struct lode_model_info {
 LODE_API void lode_model_get_info(const lode_model *m, lode_model_info *out);
 
 LODE_API const lode_gguf *lode_model_gguf(const lode_model *m);
-/* NULL when the file has no tokenizer: ids in, logits out. */
+/* NULL when the file has no tokenizer, or one that is not supported: ids in, logits out. */
 LODE_API const struct lode_vocab *lode_model_vocab(const lode_model *m);
+/* Why there is no tokenizer, one line; "" when there is one. */
+LODE_API const char *lode_model_vocab_note(const lode_model *m);
 /* The chat template of the file (not NUL-terminated); n = 0 when it has none. */
 LODE_API lode_slice lode_model_chat_template(const lode_model *m);
 LODE_API lode_device *lode_model_device(const lode_model *m);

@@ -11,9 +11,11 @@ lode_tensor *lode_build_norm(lode_build *b, lode_tensor *x, lode_tensor *w) {
     return lode_mul(b->g, lode_rms_norm(b->g, x, b->hp->eps), w);
 }
 
-lode_tensor *lode_build_linear(lode_build *b, lode_tensor *w, lode_tensor *bias, lode_tensor *x) {
-    lode_tensor *y = lode_matmul(b->g, w, x);
-    return bias ? lode_add(b->g, y, bias) : y;
+lode_tensor *lode_build_linear(lode_build *b, const lode_linear *l, lode_tensor *x) {
+    lode_tensor *y = lode_matmul(b->g, l->w, x);
+    if (l->scale && !l->scale_last) y = lode_mul(b->g, y, l->scale);
+    if (l->bias) y = lode_add(b->g, y, l->bias);
+    return l->scale && l->scale_last ? lode_mul(b->g, y, l->scale) : y;
 }
 
 lode_tensor *lode_build_rope(lode_build *b, int il, lode_tensor *x) {

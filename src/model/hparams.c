@@ -98,7 +98,7 @@ static lode_status scaling(lode_hparams *hp, const lode_gguf *g, const char *arc
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strlen(kinds[i].name) != type.n || memcmp(kinds[i].name, type.p, type.n) != 0) continue;
         r->scale = factor != 0 && !kinds[i].none && !kinds[i].longrope ? 1.0f / factor : 1.0f;
-        r->ext_factor = kinds[i].yarn ? (hp->yarn_ext != 0 ? hp->yarn_ext : 1.0f) : 0.0f;
+        r->ext_factor = kinds[i].yarn ? (hp->yarn_ext > 0 ? hp->yarn_ext : 1.0f) : 0.0f;
         hp->longrope = kinds[i].longrope;
         double attn = hp->rope_attn != 0 ? (double)hp->rope_attn : 1.0;
         if (kinds[i].yarn) {
@@ -153,8 +153,10 @@ lode_status lode_hparams_read(lode_hparams *hp, const lode_gguf *g, const lode_a
                                  .beta_slow = hp->yarn_beta_slow,
                                  .n_ctx_orig = (int32_t)hp->n_ctx_orig };
     LODE_TRY(scaling(hp, g, arch->name, err));
-    if (hp->attn_scale == 0) hp->attn_scale = 1.0f / sqrtf((float)hp->d_head);
     hp->rope_local = hp->rope;
+    if (!arch->attn_softcap) hp->attn_softcap = 0;
+    if (!arch->final_softcap) hp->final_softcap = 0;
     if (arch->prepare) LODE_TRY(arch->prepare(hp, err));
+    if (hp->attn_scale == 0) hp->attn_scale = 1.0f / sqrtf((float)hp->d_head);
     return windows(hp, g, arch->name, err);
 }

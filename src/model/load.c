@@ -46,9 +46,16 @@ static int64_t word_value(const lode_hparams *hp, const char *w, size_t n) {
         const char *name;
         int64_t value;
     } words[] = {
-        { "embd", hp->n_embd },    { "vocab", hp->n_vocab }, { "q", q },         { "kv", kv },
-        { "qkv", q + 2 * kv },     { "head", hp->d_head },   { "ff", hp->n_ff }, { "ff2", 2 * (int64_t)hp->n_ff },
+        { "embd", hp->n_embd },
+        { "vocab", hp->n_vocab },
+        { "q", q },
+        { "kv", kv },
+        { "qkv", q + 2 * kv },
+        { "head", hp->d_head },
+        { "ff", hp->n_ff },
+        { "ff2", 2 * (int64_t)hp->n_ff },
         { "rot2", hp->n_rot / 2 },
+        { "one", 1 },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i].name) == n && memcmp(words[i].name, w, n) == 0) return words[i].value;
@@ -123,6 +130,40 @@ static lode_tensor *loaded(const lode_model *m, const char *name) {
     return NULL;
 }
 
+/* Reads tensor `name` into *slot when the file has it. */
+static lode_status load_named(lode_model *m, const lode_tensor_rule *r, const char *name, lode_tensor **slot,
+                              bool *used, lode_err *err) {
+    const lode_gguf_tensor *t = lode_gguf_find_tensor(m->gguf, name);
+    if (!t) {
+        if (!r->otherwise) return lode_fail(err, LODE_E_FORMAT, "tensor %s is missing: the file is incomplete", name);
+        *slot = r->otherwise[0] ? loaded(m, r->otherwise) : NULL;
+        return LODE_OK;
+    }
+    used[t - lode_gguf_tensor_at(m->gguf, 0)] = true;
+    if (r->where & LODE_IGNORED) return LODE_OK;
+    LODE_TRY(check_tensor(m, r, name, t, err));
+    return make_tensor(m, t, name, slot, err);
+}
+
+/* NAME.weight with its bias and scales; what only quantised activations of other programs need is passed over. */
+static lode_status load_linear(lode_model *m, const lode_tensor_rule *r, const char *stem, lode_linear *l, bool *used,
+                               lode_err *err) {
+    char name[LODE_MAX_NAME + 16];
+    lode_tensor *ignored;
+    const char *out = strchr(r->shape, ' ') + 1; /* the bias has one number per output */
+    const lode_tensor_rule bias = { r->name, 0, out, "" }, scale = { r->name, 0, "one", "" },
+                           skip = { r->name, LODE_IGNORED, "one", "" };
+    l->scale_last = (r->where & LODE_SCALE_LAST) != 0;
+    snprintf(name, sizeof name, "%s.weight", stem);
+    LODE_TRY(load_named(m, r, name, &l->w, used, err));
+    snprintf(name, sizeof name, "%s.bias", stem);
+    LODE_TRY(load_named(m, &bias, name, &l->bias, used, err));
+    snprintf(name, sizeof name, "%s.scale", stem);
+    LODE_TRY(load_named(m, r->where & LODE_UNSCALED ? &skip : &scale, name, &l->scale, used, err));
+    snprintf(name, sizeof name, "%s.input_scale", stem);
+    return load_named(m, &skip, name, &ignored, used, err);
+}
+
 static lode_status load_one(lode_model *m, const lode_tensor_rule *r, int il, bool *used, lode_err *err) {
     char name[LODE_MAX_NAME];
     const char *star = strchr(r->name, '*');
@@ -131,16 +172,9 @@ static lode_status load_one(lode_model *m, const lode_tensor_rule *r, int il, bo
     else
         snprintf(name, sizeof name, "%s", r->name);
     char *base = il >= 0 ? (char *)m->layers + (size_t)il * m->arch->layer_size : (char *)m->weights;
-    lode_tensor **slot = (lode_tensor **)(void *)(base + (r->where & ~LODE_PER_LAYER));
-    const lode_gguf_tensor *t = lode_gguf_find_tensor(m->gguf, name);
-    if (!t) {
-        if (!r->otherwise) return lode_fail(err, LODE_E_FORMAT, "tensor %s is missing: the file is incomplete", name);
-        *slot = r->otherwise[0] ? loaded(m, r->otherwise) : NULL;
-        return LODE_OK;
-    }
-    used[t - lode_gguf_tensor_at(m->gguf, 0)] = true;
-    LODE_TRY(check_tensor(m, r, name, t, err));
-    return make_tensor(m, t, name, slot, err);
+    void *slot = base + (r->where & LODE_WHERE);
+    if (r->where & LODE_LINEAR) return load_linear(m, r, name, slot, used, err);
+    return load_named(m, r, name, slot, used, err);
 }
 
 static lode_status load_table(lode_model *m, bool *used, lode_err *err) {
@@ -224,8 +258,10 @@ static lode_status load_tensors(lode_model *m, const lode_model_desc *desc, lode
 static lode_status load_vocab(lode_model *m, lode_err *err) {
     lode_err e = { 0 };
     const lode_status s = lode_vocab_open_gguf(&m->vocab, m->gguf, &m->log, &e);
-    if (s == LODE_E_NOT_FOUND) {
-        lode_log_line(&m->log, LODE_LOG_WARN, "model", "the file has no tokenizer: ids in, logits out");
+    if (s == LODE_E_NOT_FOUND || s == LODE_E_UNSUPPORTED) {
+        snprintf(m->vocab_note, sizeof m->vocab_note, "%s",
+                 s == LODE_E_NOT_FOUND ? "the file has no tokenizer" : e.text);
+        lode_log_line(&m->log, LODE_LOG_WARN, "model", "%s: ids in, logits out", m->vocab_note);
         return LODE_OK;
     }
     if (s != LODE_OK) return lode_fail(err, s, "%s", e.text);
@@ -328,6 +364,7 @@ void lode_model_get_info(const lode_model *m, lode_model_info *out) {
 
 const lode_gguf *lode_model_gguf(const lode_model *m) { return m->gguf; }
 const struct lode_vocab *lode_model_vocab(const lode_model *m) { return m->vocab; }
+const char *lode_model_vocab_note(const lode_model *m) { return m->vocab_note; }
 lode_device *lode_model_device(const lode_model *m) { return m->device; }
 
 lode_slice lode_model_chat_template(const lode_model *m) {

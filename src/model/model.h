@@ -32,6 +32,12 @@ typedef struct lode_hparams {
 
 enum { LODE_MAX_LAYERS = 1024 };
 
+/* A matrix with what may stand beside it in the file: NAME.weight, NAME.bias, NAME.scale (one number for all). */
+typedef struct lode_linear {
+    lode_tensor *w, *bias, *scale;
+    bool scale_last; /* (w x + bias) scale instead of (w x) scale + bias */
+} lode_linear;
+
 /* One tensor that a file holds. `*` in the name stands for the layer. `shape` is words: embd vocab q kv qkv head ff ff2
  * rot2, or a number. `otherwise`: NULL when it must be there, "" when it may be absent, or the name of a substitute. */
 typedef struct lode_tensor_rule {
@@ -40,6 +46,11 @@ typedef struct lode_tensor_rule {
     const char *shape, *otherwise;
 } lode_tensor_rule;
 #define LODE_PER_LAYER 0x80000000u
+#define LODE_LINEAR 0x40000000u     /* a lode_linear; the name is without ".weight" */
+#define LODE_UNSCALED 0x20000000u   /* its scale is not used: so the reference computes this architecture */
+#define LODE_SCALE_LAST 0x08000000u /* its bias is scaled, too */
+#define LODE_IGNORED 0x10000000u    /* may be there, is not read */
+#define LODE_WHERE 0x07FFFFFFu
 
 struct lode_build;
 typedef struct lode_arch {
@@ -47,6 +58,7 @@ typedef struct lode_arch {
     size_t weights_size, layer_size; /* structs of lode_tensor pointers */
     const lode_tensor_rule *tensors; /* ends with a NULL name */
     lode_rope_order rope_order;
+    bool attn_softcap, final_softcap; /* whether these keys of the file count */
     /* Checks and derives what only this architecture knows; may be NULL. */
     lode_status (*prepare)(lode_hparams *hp, lode_err *err);
     /* Logits [vocab, outputs] of a step. */
@@ -74,6 +86,7 @@ struct lode_model {
         size_t n, cap;
     } buffers;
     char *name; /* in arena */
+    char vocab_note[512];
 };
 
 lode_status lode_hparams_read(lode_hparams *hp, const lode_gguf *g, const lode_arch *arch, lode_err *err);
@@ -97,8 +110,8 @@ typedef struct lode_build {
 
 lode_tensor *lode_build_embed(lode_build *b, lode_tensor *tok_embd);
 lode_tensor *lode_build_norm(lode_build *b, lode_tensor *x, lode_tensor *w);
-/* w x (+ bias when there is one). */
-lode_tensor *lode_build_linear(lode_build *b, lode_tensor *w, lode_tensor *bias, lode_tensor *x);
+/* w x, times its scale and plus its bias where it has them. */
+lode_tensor *lode_build_linear(lode_build *b, const lode_linear *l, lode_tensor *x);
 /* Heads q or k turned by the angles of layer il. */
 lode_tensor *lode_build_rope(lode_build *b, int il, lode_tensor *x);
 /* Stores k, v [d_head, n_head_kv, t], attends with q [d_head, n_head, t] -> [d_head * n_head, t]. */

@@ -3,11 +3,13 @@
 #include "model/model.h"
 
 typedef struct {
-    lode_tensor *tok_embd, *out_norm, *output, *rope_long, *rope_short;
+    lode_tensor *tok_embd, *out_norm, *rope_long, *rope_short;
+    lode_linear output;
 } weights;
 
 typedef struct {
-    lode_tensor *attn_norm, *wqkv, *wq, *wk, *wv, *wo, *ffn_norm, *up, *down;
+    lode_tensor *attn_norm, *ffn_norm;
+    lode_linear wqkv, wq, wk, wv, wo, up, down;
 } layer;
 #define M(f) offsetof(weights, f)
 #define L(f) (offsetof(layer, f) | LODE_PER_LAYER)
@@ -15,18 +17,18 @@ typedef struct {
 static const lode_tensor_rule tensors[] = {
     { "token_embd.weight", M(tok_embd), "embd vocab", NULL },
     { "output_norm.weight", M(out_norm), "embd", NULL },
-    { "output.weight", M(output), "embd vocab", "token_embd.weight" },
+    { "output", M(output) | LODE_LINEAR, "embd vocab", "token_embd.weight" },
     { "rope_factors_long.weight", M(rope_long), "rot2", "" },
     { "rope_factors_short.weight", M(rope_short), "rot2", "" },
     { "blk.*.attn_norm.weight", L(attn_norm), "embd", NULL },
-    { "blk.*.attn_qkv.weight", L(wqkv), "embd qkv", "" },
-    { "blk.*.attn_q.weight", L(wq), "embd q", "" },
-    { "blk.*.attn_k.weight", L(wk), "embd kv", "" },
-    { "blk.*.attn_v.weight", L(wv), "embd kv", "" },
-    { "blk.*.attn_output.weight", L(wo), "q embd", NULL },
+    { "blk.*.attn_qkv", L(wqkv) | LODE_LINEAR, "embd qkv", "" },
+    { "blk.*.attn_q", L(wq) | LODE_LINEAR, "embd q", "" },
+    { "blk.*.attn_k", L(wk) | LODE_LINEAR, "embd kv", "" },
+    { "blk.*.attn_v", L(wv) | LODE_LINEAR, "embd kv", "" },
+    { "blk.*.attn_output", L(wo) | LODE_LINEAR, "q embd", NULL },
     { "blk.*.ffn_norm.weight", L(ffn_norm), "embd", NULL },
-    { "blk.*.ffn_up.weight", L(up), "embd ff2", NULL },
-    { "blk.*.ffn_down.weight", L(down), "ff embd", NULL },
+    { "blk.*.ffn_up", L(up) | LODE_LINEAR | LODE_UNSCALED, "embd ff2", NULL },
+    { "blk.*.ffn_down", L(down) | LODE_LINEAR | LODE_UNSCALED, "ff embd", NULL },
     { 0 },
 };
 
@@ -35,13 +37,14 @@ static void qkv(lode_build *b, const layer *l, lode_tensor *h, lode_tensor *out[
     const lode_hparams *hp = b->hp;
     const int64_t width[3] = { (int64_t)hp->d_head * hp->n_head, (int64_t)hp->d_head * hp->n_head_kv,
                                (int64_t)hp->d_head * hp->n_head_kv };
-    lode_tensor *all = l->wqkv ? lode_matmul(b->g, l->wqkv, h) : NULL, *const w[3] = { l->wq, l->wk, l->wv };
+    lode_tensor *all = l->wqkv.w ? lode_build_linear(b, &l->wqkv, h) : NULL;
+    const lode_linear *const w[3] = { &l->wq, &l->wk, &l->wv };
     for (int i = 0, from = 0; i < 3; from += (int)width[i], i++) {
-        if (!all && !w[i]) {
+        if (!all && !w[i]->w) {
             lode_graph_fail(b->g, LODE_E_FORMAT, "tensor blk.*.attn_qkv.weight is missing: the file is incomplete");
             return;
         }
-        lode_tensor *y = all ? lode_columns(b->g, all, from, width[i]) : lode_matmul(b->g, w[i], h);
+        lode_tensor *y = all ? lode_columns(b->g, all, from, width[i]) : lode_build_linear(b, w[i], h);
         out[i] = lode_heads(b->g, y, hp->d_head, width[i] / hp->d_head);
     }
 }
@@ -58,13 +61,13 @@ static lode_tensor *build(lode_build *b, const void *weights_, const void *layer
         qkv(b, l, h, y);
         h = lode_build_attend(b, il, lode_build_rope(b, il, y[0]), lode_build_rope(b, il, y[1]), y[2]);
         lode_build_keep(b, il, &h, &x);
-        x = lode_add(g, lode_matmul(g, l->wo, h), x);
-        h = lode_matmul(g, l->up, lode_build_norm(b, x, l->ffn_norm));
+        x = lode_add(g, lode_build_linear(b, &l->wo, h), x);
+        h = lode_build_linear(b, &l->up, lode_build_norm(b, x, l->ffn_norm));
         h = lode_swiglu(g, lode_columns(g, h, 0, hp->n_ff), lode_columns(g, h, hp->n_ff, hp->n_ff));
-        x = lode_add(g, lode_matmul(g, l->down, h), x);
+        x = lode_add(g, lode_build_linear(b, &l->down, h), x);
         lode_tag(x, "l_out", il);
     }
-    return lode_matmul(g, w->output, lode_build_norm(b, x, w->out_norm));
+    return lode_build_linear(b, &w->output, lode_build_norm(b, x, w->out_norm));
 }
 
 const lode_arch lode_arch_phi3 = {

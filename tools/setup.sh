@@ -1,0 +1,27 @@
+#!/bin/sh
+# setup.sh - installs what building and testing need: as root on Debian, else prints the command and stops.
+missing=
+for tool in cc:gcc cmake:cmake pkg-config:pkg-config python3:python3; do
+  command -v "${tool%%:*}" > /dev/null 2>&1 || missing="$missing ${tool##*:}"
+done
+if command -v pkg-config > /dev/null 2>&1 && pkg-config --exists jansson libpcre2-8 libutf8proc cmocka libedit; then :; else
+  for lib in jansson:libjansson-dev libpcre2-8:libpcre2-dev libutf8proc:libutf8proc-dev cmocka:libcmocka-dev libedit:libedit-dev; do
+    pkg-config --exists "${lib%%:*}" 2> /dev/null || missing="$missing ${lib##*:}"
+  done
+fi
+[ -z "$missing" ] && exit 0
+if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null 2>&1; then
+  echo "setup: installing$missing" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update -qq && apt-get install -y -qq $missing; } > setup.log 2>&1 ||
+    { tail -5 setup.log >&2; echo "setup: apt-get could not install:$missing" >&2; exit 1; }
+  rm -f setup.log
+  exit 0
+fi
+cat >&2 <<T
+setup: missing:$missing. Install them and call make again:
+  Debian, Ubuntu: sudo apt-get install gcc cmake pkg-config python3 python3-pip libjansson-dev libpcre2-dev libutf8proc-dev libcmocka-dev libedit-dev
+  Fedora:         sudo dnf install gcc cmake pkgconf python3 python3-pip jansson-devel pcre2-devel utf8proc-devel libcmocka-devel libedit-devel
+  Homebrew:       brew install cmake pkg-config python3 jansson pcre2 utf8proc cmocka libedit
+T
+exit 1

@@ -134,13 +134,16 @@ static lode_tensor *loaded(const lode_model *m, const char *name) {
 static lode_status load_named(lode_model *m, const lode_tensor_rule *r, const char *name, lode_tensor **slot,
                               bool *used, lode_err *err) {
     const lode_gguf_tensor *t = lode_gguf_find_tensor(m->gguf, name);
+    if (r->where & LODE_IGNORED) { /* has no place of its own: slot is not written */
+        if (t) used[t - lode_gguf_tensor_at(m->gguf, 0)] = true;
+        return LODE_OK;
+    }
     if (!t) {
         if (!r->otherwise) return lode_fail(err, LODE_E_FORMAT, "tensor %s is missing: the file is incomplete", name);
         *slot = r->otherwise[0] ? loaded(m, r->otherwise) : NULL;
         return LODE_OK;
     }
     used[t - lode_gguf_tensor_at(m->gguf, 0)] = true;
-    if (r->where & LODE_IGNORED) return LODE_OK;
     LODE_TRY(check_tensor(m, r, name, t, err));
     return make_tensor(m, t, name, slot, err);
 }

@@ -1,0 +1,189 @@
+/* op_test.c - every case of every op: the CPU's kernels, of each instruction set and with 1 to 3 threads, against the
+ * references, which the null device runs (fused ops expanded by their rule). */
+#include "backend/iface.h"
+#include "base/mem.h"
+#include "base/test.h"
+#include "graph/graph.h"
+#include "lode/plan.h"
+#include "lode/quant.h"
+#include "ops/case.h"
+
+#include <math.h>
+
+typedef struct {
+    lode_runtime *rt;
+    lode_stream *stream;
+    const char *name;
+} machine;
+
+static uint64_t rng_state;
+static float draw(void) { /* SplitMix64, to [-1, 1) */
+    uint64_t z = (rng_state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return (float)((z ^ (z >> 31)) >> 40) / 8388608.0f - 1.0f;
+}
+
+static size_t bytes_of(const lode_tensor *t) {
+    size_t row = 0;
+    lode_row_bytes(t->type, t->ne[0], &row);
+    return row * (size_t)lode_n_rows(t);
+}
+
+/* Random contents of an input: floats, encoded rows, or integers below the case's bound without repetition of slots. */
+static unsigned char *contents(const lode_tensor *t, int64_t below) {
+    unsigned char *p = lode_calloc(bytes_of(t) + 64, 1);
+    const int64_t rows = lode_n_rows(t);
+    size_t row = 0;
+    lode_row_bytes(t->type, t->ne[0], &row);
+    for (int64_t r = 0; r < rows; r++) {
+        float *x = lode_calloc((size_t)t->ne[0], sizeof *x);
+        for (int64_t i = 0; i < t->ne[0]; i++) x[i] = draw() * 2.0f;
+        if (t->type == LODE_I32)
+            for (int64_t i = 0; i < t->ne[0]; i++) ((int32_t *)(void *)p)[i] = (int32_t)((i * 7 + 3) % below);
+        else if (t->type == LODE_F32)
+            memcpy(p + (size_t)r * row, x, row);
+        else
+            assert_true(lode_encode_row(t->type, x, p + (size_t)r * row, t->ne[0]));
+        free(x);
+    }
+    return p;
+}
+
+typedef struct {
+    float *values;
+    int64_t n;
+    bool has_kernel;
+} result;
+
+static void note_kernel(void *user, const char *line) {
+    if (strstr(line, " ref ")) *(bool *)user = false;
+}
+
+/* The case at `text` computed on a machine. Same seed, same inputs. */
+static result compute(const machine *m, int op, const char *text, bool act_f32) {
+    lode_err e = { 0 };
+    lode_graph *g;
+    lode_case c;
+    lode_plan *p;
+    CHECK_OK(lode_graph_open(&g, &e), &e);
+    assert_true(lode_case_next(&c, g, &text));
+    lode_tensor *t = lode_op_info_of(op)->make(g, &c);
+    lode_output(g, t);
+    const lode_plan_desc d = { .streams = &m->stream, .n_streams = 1, .act_f32 = act_f32 };
+    CHECK_OK(lode_plan_open(&p, g, &d, &e), &e);
+    rng_state = 42;
+    for (int i = 0; i < c.n_src; i++) {
+        unsigned char *data = contents(c.leaf[i], c.below[i]);
+        CHECK_OK(lode_plan_write(p, c.leaf[i], data, bytes_of(c.leaf[i]), &e), &e);
+        free(data);
+    }
+    const lode_tensor *out = lode_plan_tensor(p, t);
+    assert_non_null(out);
+    if (!out->view_of) lode_buffer_memset(out->buffer, out->offset, 0xFF, lode_n_bytes(out), &e); /* NaNs */
+    CHECK_OK(lode_plan_run(p, &e), &e);
+    result r = { .n = lode_n_elements(out), .has_kernel = true };
+    unsigned char *raw = lode_calloc(bytes_of(out) + 64, 1);
+    r.values = lode_calloc((size_t)r.n, sizeof *r.values);
+    CHECK_OK(lode_plan_read(p, t, 0, raw, bytes_of(out), &e), &e);
+    assert_true(lode_decode_row(out->type, raw, r.values, r.n));
+    lode_plan_print(p, LODE_PRINT_KERNELS, false, note_kernel, &r.has_kernel);
+    free(raw);
+    lode_plan_close(p);
+    lode_graph_close(g);
+    return r;
+}
+
+static double nmse(const result *a, const result *b) {
+    double err = 0, norm = 0;
+    assert_int_equal(a->n, b->n);
+    for (int64_t i = 0; i < a->n; i++) {
+        const double d = (double)a->values[i] - (double)b->values[i];
+        err += d * d;
+        norm += (double)b->values[i] * (double)b->values[i];
+    }
+    return norm > 0 ? err / norm : err;
+}
+
+/* Values that are rounded to 8 bits on the way carry that error; everything else is arithmetic in f32. */
+static double bound(int op, const char *text, bool act_f32) {
+    const bool quantised = strstr(text, "w=q") && !act_f32;
+    const bool rounds = quantised || op == LODE_QUANT_ACT || op == LODE_NORM_MUL_QUANT || op == LODE_SWIGLU_QUANT ||
+                        op == LODE_GEGLU_QUANT;
+    return rounds ? 1e-4 : 1e-9;
+}
+
+static void check_case(const machine *m, const machine *ref, int op, const char *text, bool act_f32) {
+    const result want = compute(ref, op, text, true), got = compute(m, op, text, act_f32);
+    const double err = nmse(&got, &want);
+    const size_t len = strcspn(text, "|");
+    if (!(err <= bound(op, text, act_f32)))
+        fail_msg("%s on %s, %.*s: error %g", lode_op_name(op), m->name, (int)len, text, err);
+    if (!got.has_kernel) fail_msg("%s on %s, %.*s: only the reference", lode_op_name(op), m->name, (int)len, text);
+    free(want.values);
+    free(got.values);
+}
+
+static void check_all(const char *isa, int n_threads) {
+    lode_err e = { 0 };
+    machine m = { .name = isa }, ref = { .name = "reference" };
+    lode_device *null_device;
+    if (lode_runtime_open(&m.rt, &(lode_runtime_desc){ .isa = isa, .n_null_devices = 1 }, &e) == LODE_E_UNSUPPORTED) {
+        print_message("this machine has no %s\n", isa);
+        return;
+    }
+    CHECK_OK(lode_runtime_find(m.rt, "NULL0", &null_device, &e), &e);
+    CHECK_OK(lode_stream_open(&ref.stream, null_device, NULL, &e), &e);
+    CHECK_OK(
+        lode_stream_open(&m.stream, lode_runtime_device(m.rt, 0), &(lode_stream_desc){ .n_threads = n_threads }, &e),
+        &e);
+    for (int op = 1; op < LODE_N_OP; op++) {
+        const char *text = lode_op_info_of(op)->cases;
+        while (text && *text) {
+            const bool repeats = op == LODE_ADD || op == LODE_MUL; /* a value per row is left to the reference */
+            if (!(repeats && strstr(text, "b=f32[1,5,2]") == strstr(text, "b="))) {
+                check_case(&m, &ref, op, text, false);
+                check_case(&m, &ref, op, text, true);
+            }
+            text += strcspn(text, "|");
+            text += strspn(text, "| ");
+        }
+    }
+    lode_stream_close(m.stream);
+    lode_stream_close(ref.stream);
+    lode_runtime_close(m.rt);
+}
+
+TEST(portable_kernels_agree_with_the_references) {
+    (void)state_;
+    check_all("portable", 1);
+    check_all("portable", 3);
+}
+
+TEST(avx2_kernels_agree_with_the_references) {
+    (void)state_;
+    check_all("avx2", 1);
+    check_all("avx2", 2);
+}
+
+TEST(avx512_kernels_agree_with_the_references) {
+    (void)state_;
+    check_all("avx512", 1);
+    check_all("avx512", 3);
+}
+
+TEST(every_op_has_cases_or_a_test_of_its_own) {
+    (void)state_;
+    for (int op = 1; op < LODE_N_OP; op++)
+        assert_true((lode_op_info_of(op)->cases && lode_op_info_of(op)->make) || op == LODE_ATTEND);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_op_has_cases_or_a_test_of_its_own),
+        cmocka_unit_test(portable_kernels_agree_with_the_references),
+        cmocka_unit_test(avx2_kernels_agree_with_the_references),
+        cmocka_unit_test(avx512_kernels_agree_with_the_references),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# install.sh BUILD - installs into a scratch prefix, compiles examples/embed.c against it with pkg-config, and the headers
+# as C++; runs the example on a file that is no model, and on a real one where models/ has it.
+set -euo pipefail
+build=$(cd "$1" && pwd); root=$PWD
+prefix=$(mktemp -d); trap 'rm -rf "$prefix"' EXIT
+cmake --install "$build" --prefix "$prefix" > /dev/null
+sed -i "s|^prefix=.*|prefix=$prefix|" "$prefix"/lib*/pkgconfig/lode.pc "$prefix"/lib/*/pkgconfig/lode.pc 2> /dev/null || true
+pc=$(dirname "$(find "$prefix" -name lode.pc)"); lib=$(dirname "$(find "$prefix" -name 'liblode.so')")
+flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs lode)
+cc -std=c11 -Wall -Werror "$root/examples/embed.c" $flags -o "$prefix/embed"
+export LD_LIBRARY_PATH=$lib
+if "$prefix/embed" "$root/README.md" x 2> "$prefix/err"; then echo "a text file was taken for a model"; exit 1; fi
+grep -q README.md "$prefix/err"
+model=models/SmolLM2-135M-Instruct.Q4_1.gguf
+if [ -f $model ]; then "$prefix/embed" $model 'The capital of France is' | grep -q Paris; fi
+if command -v c++ > /dev/null; then
+  for h in "$prefix"/include/lode/*.h; do echo "#include <lode/$(basename "$h")>"; done > "$prefix/all.cc"
+  c++ -std=c++17 -Wall -I"$prefix/include" -fsyntax-only "$prefix/all.cc"
+fi
+[ "$("$prefix/bin/lode" --version)" = "$("$build/lode" --version)" ]
+echo "installed, embedded, included from C++"

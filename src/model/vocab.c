@@ -151,7 +151,7 @@ static lode_status read_special(source *s, lode_err *err) {
     };
     bool found;
     for (int i = 0; i < LODE_N_SPECIAL; i++) {
-        LODE_TRY(read_id(s, lode_special_key(i), &s->d.special[i], &found, err));
+        LODE_TRY(read_id(s, lode_special_key((lode_special)i), &s->d.special[i], &found, err));
         if (!found) s->d.special[i] = default_id(s, i);
     }
     for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++)

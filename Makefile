@@ -1,9 +1,10 @@
 # Makefile - the memorable targets; CMake does the work. Works with GNU make 3.81.
 MODEL := models/SmolLM2-135M-Instruct.Q4_1.gguf
+comma := ,
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PEER ?= $(HOME)/.cache/lode-peer
 
-.PHONY: all setup chat check check-fast check-models check-peer lint fmt asan ubsan tsan install clean sz help
+.PHONY: all setup chat check check-fast check-models check-peer lint fmt asan ubsan tsan fuzz install clean sz help
 
 all:
 	@cmake -S . -B build -DCMAKE_BUILD_TYPE=Release > build.log 2>&1 || { cat build.log; exit 1; }
@@ -14,7 +15,7 @@ setup:
 	@tools/setup.sh
 
 chat: setup
-	@test -x build/lode || $(MAKE) -s all
+	@test -x build/lode && test -z "$$(find CMakeLists.txt src include -newer build/lode | head -1)" || $(MAKE) -s all
 	@tools/fetch_model.sh smollm2
 	@exec build/lode chat -m $(MODEL)
 
@@ -41,17 +42,32 @@ lint:
 fmt:
 	@clang-format-19 -i $$(git ls-files '*.c' '*.h')
 
-asan:
-	@cmake -S . -B build-asan -DLODE_SANITIZE=address,undefined -DCMAKE_C_COMPILER=clang-19 > /dev/null
-	@cmake --build build-asan -j$(JOBS)
-	@ctest --test-dir build-asan -LE models -j2 --output-on-failure
+# The sanitizers take clang 19 where it is installed, else the compiler that there is.
+CLANG := $(shell command -v clang-19 2>/dev/null || echo cc)
 
-ubsan: asan
+define sanitized
+	@cmake -S . -B build-$(1) -DLODE_SANITIZE=$(2) -DCMAKE_C_COMPILER=$(CLANG) > /dev/null
+	@cmake --build build-$(1) -j$(JOBS)
+	@ctest --test-dir build-$(1) -LE models -j2 --output-on-failure --no-tests=error
+endef
+
+asan:
+	$(call sanitized,asan,address$(comma)undefined)
+
+ubsan:
+	$(call sanitized,ubsan,undefined)
 
 tsan:
-	@cmake -S . -B build-tsan -DLODE_SANITIZE=thread -DCMAKE_C_COMPILER=clang-19 > /dev/null
-	@cmake --build build-tsan -j$(JOBS)
-	@ctest --test-dir build-tsan -LE models -j2 --output-on-failure
+	$(call sanitized,tsan,thread)
+
+# make fuzz F=gguf [SECONDS=60]: searches from the corpus in tests/fuzz/; new inputs go to build-fuzz/.
+SECONDS ?= 60
+fuzz:
+	@test -n "$(F)" || { echo "which one? make fuzz F=$$(ls tests/fuzz/*_fuzz.c | sed 's|.*/||; s|_fuzz.c||' | tr '\n' '|')"; exit 2; }
+	@cmake -S . -B build-fuzz -DLODE_FUZZ=ON -DLODE_SANITIZE=address,undefined -DCMAKE_C_COMPILER=$(CLANG) > /dev/null
+	@cmake --build build-fuzz -j$(JOBS) --target $(F)_fuzz
+	@mkdir -p build-fuzz/corpus/$(F)
+	@build-fuzz/tests/$(F)_fuzz -max_total_time=$(SECONDS) build-fuzz/corpus/$(F) tests/fuzz/$(F)
 
 install: all
 	@cmake --install build
@@ -60,10 +76,10 @@ sz:
 	@for d in src/* include tests tools; do printf '%-16s %s\n' $$d "$$(git ls-files $$d | grep -E '\.(c|h|def|py|sh)$$' | xargs cat 2>/dev/null | wc -l)"; done
 
 clean:
-	@rm -rf build build-asan build-tsan
+	@rm -rf build build-asan build-ubsan build-tsan build-fuzz
 
 help:
 	@echo 'make           build the library, build/lode and build/tests/*'
 	@echo 'make chat      install what is missing, build, fetch a small model, chat'
 	@echo 'make check     every test that needs no network, peer or GPU'
-	@echo 'also: setup check-fast check-models check-peer lint fmt asan tsan install sz clean'
+	@echo 'also: setup check-fast check-models check-peer lint fmt asan ubsan tsan fuzz install sz clean'

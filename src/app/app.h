@@ -64,8 +64,10 @@ int feed(engine *en, const int32_t *ids, size_t n, int n_keep);
 
 /* Set by Ctrl-C while an answer is generated. */
 extern volatile int interrupted;
+extern volatile int terminated; /* SIGTERM: as Ctrl-C, and leave */
 void catch_interrupts(void);
 bool use_colour(void);
+bool terminal_is_able(void); /* standard input and output are one that can move its cursor */
 
 /* One turn of a talk as token parts. */
 typedef struct message {

@@ -1,5 +1,6 @@
 /* cmd_chat.c - lode chat: a talk in the terminal. */
 #include "app/app.h"
+#include "app/line.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -7,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifdef LODE_HAVE_EDIT
-#include <editline/readline.h>
-#endif
 
 typedef struct {
     const args *a;
@@ -101,46 +98,17 @@ static int answer_input(chat *c) {
     return rc;
 }
 
-/* One line with editing and history; NULL at the end. Own. */
-static char *read_line(const char *prompt) {
-#ifdef LODE_HAVE_EDIT
-    return readline(prompt);
-#else
-    fputs(prompt, stdout);
-    fflush(stdout);
-    char *line = NULL;
-    size_t cap = 0;
-    const ssize_t n = getline(&line, &cap, stdin);
-    if (n < 0) {
-        free(line);
-        return NULL;
-    }
-    line[strcspn(line, "\n")] = '\0';
-    return line;
-#endif
-}
-
-/* A message: lines that end in a backslash go on. False at the end of input. */
-static bool read_message(lode_str *text) {
+/* A message: lines that end in a backslash go on. */
+static line_result read_message(line_reader *r, lode_str *line, lode_str *text) {
     lode_str_clear(text);
     for (const char *prompt = "> ";; prompt = "  ") {
-        char *line = read_line(prompt);
-        if (!line) {
-            if (!interrupted) return false;
-            interrupted = 0;
-            putchar('\n');
-            lode_str_clear(text);
-            return true;
-        }
-        size_t n = strlen(line);
-        const bool more = n > 0 && line[n - 1] == '\\';
-        lode_str_add(text, line, more ? n - 1 : n);
-        if (more) lode_str_putc(text, '\n');
-#ifdef LODE_HAVE_EDIT
-        if (n > 0) add_history(line);
-#endif
-        free(line);
-        if (!more) return !text->failed;
+        const line_result got = line_read(r, prompt, line);
+        if (got != LINE_OK) return got;
+        const bool more = line->n > 0 && line->p[line->n - 1] == '\\';
+        if (line->n > 0) line_remember(r, line->p);
+        lode_str_add(text, line->n ? line->p : "", more ? line->n - 1 : line->n);
+        if (!more) return LINE_OK;
+        lode_str_putc(text, '\n');
     }
 }
 
@@ -164,23 +132,44 @@ static bool slash(chat *c, const char *word) {
     return false;
 }
 
-static int talk(chat *c) {
+/* Answers one message; what cannot be answered is said, and the talk goes on. */
+static int respond(chat *c, const lode_str *text) {
     const bool colour = use_colour();
-    lode_str text = { 0 };
+    if (colour) fputs("\033[36m", stdout);
+    turn(c, text->p, text->n);
+    if (colour) fputs("\033[0m", stdout);
+    return fflush(stdout) == 0 ? 0 : EXIT_FAILED;
+}
+
+static int talk(chat *c) {
+    lode_str line = { 0 }, text = { 0 };
+    line_reader *r = line_open();
     int rc = 0;
+    bool warned = false; /* Ctrl-C was pressed at this prompt already */
+    if (!r) return fail_text("out of memory");
     printf("%s, %s\n/help explains, Ctrl-D leaves.\n", c->en.info.name[0] ? c->en.info.name : c->en.info.arch,
            lode_session_ctx_note(c->en.session));
-    while (rc == 0 && read_message(&text)) {
-        if (text.n == 0) continue;
+    while (rc == 0) {
+        const line_result got = read_message(r, &line, &text);
+        if (got == LINE_END || (got == LINE_INTERRUPTED && (warned || terminated))) break;
+        if (got == LINE_INTERRUPTED) {
+            interrupted = 0;
+            warned = true;
+            puts("\n(Ctrl-C again or Ctrl-D leaves)");
+            continue;
+        }
+        warned = false;
+        if (text.failed) rc = fail_text("out of memory");
+        if (rc || text.n == 0) continue;
         if (text.p[0] == '/') {
             if (slash(c, text.p)) break;
             continue;
         }
-        if (colour) fputs("\033[36m", stdout);
-        rc = turn(c, text.p, text.n);
-        if (colour) fputs("\033[0m", stdout);
-        fflush(stdout);
+        rc = respond(c, &text);
+        if (terminated) break;
     }
+    line_close(r);
+    lode_str_free(&line);
     lode_str_free(&text);
     if (rc == 0) putchar('\n');
     return rc;

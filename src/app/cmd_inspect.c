@@ -18,7 +18,9 @@ static void print_value(const lode_gguf *g, const lode_gguf_kv *kv, uint64_t i, 
     lode_slice s;
     int64_t whole;
     float real;
-    if (kind == LODE_GGUF_STRING && lode_gguf_arr_str(g, kv, i, &s)) {
+    if (kv->kind == LODE_GGUF_STRING) {
+        print_text((lode_slice){ (const char *)kv->data, kv->data_bytes }, 80);
+    } else if (kind == LODE_GGUF_STRING && lode_gguf_arr_str(g, kv, i, &s)) {
         print_text(s, 80);
     } else if (kind == LODE_GGUF_BOOL && lode_gguf_arr_i64(kv, i, &whole)) {
         fputs(whole ? "true" : "false", stdout);

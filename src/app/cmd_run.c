@@ -80,7 +80,9 @@ int cmd_run(const args *a) {
     int rc = engine_open(&en, a, 0);
     if (rc) return rc;
     catch_interrupts();
-    if (a->value[OPT_VERBOSE]) fprintf(stderr, "lode: %s\n", lode_session_ctx_note(en.session));
+    /* The choice of the context is told where it was one: below what the model can do. */
+    if (a->value[OPT_VERBOSE] || (!a->value[OPT_CTX] && lode_session_n_ctx(en.session) < en.info.n_ctx_train))
+        fprintf(stderr, "lode: %s\n", lode_session_ctx_note(en.session));
     if (a->value[OPT_PRINT]) {
         rc = print_stage(a, &en, 1);
     } else if (!en.vocab) {

@@ -3,10 +3,12 @@
 #include "base/file.h"
 #include "base/mem.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_MODEL "models/SmolLM2-135M-Instruct.Q4_1.gguf"
 
@@ -21,6 +23,29 @@ static bool stop_asked(void *user) {
     return interrupted != 0;
 }
 
+/* The file in the same folder whose name is nearest to the one that is not there; false when none is near. */
+static bool path_near(const char *path, lode_str *out) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const int folder_n = slash ? (int)(slash - path) + 1 : 0;
+    char with_end[64];
+    lode_str folder = { 0 };
+    int best = 5; /* more edits than this are another name */
+    snprintf(with_end, sizeof with_end, "%.50s.gguf", name);
+    lode_str_printf(&folder, "%.*s.", folder_n, path);
+    DIR *d = folder.failed ? NULL : opendir(folder.p);
+    for (struct dirent *f; d && (f = readdir(d)) != NULL;) {
+        const int plain = lode_edit_distance(name, f->d_name), ended = lode_edit_distance(with_end, f->d_name);
+        const int distance = ended < plain ? ended : plain;
+        if (f->d_name[0] == '.' || distance >= best) continue;
+        best = distance;
+        lode_str_clear(out);
+        lode_str_printf(out, "%.*s%s", folder_n, path, f->d_name);
+    }
+    if (d) closedir(d);
+    lode_str_free(&folder);
+    return best < 5 && !out->failed;
+}
+
 static int check_path(const args *a) {
     const char *path = a->value[OPT_MODEL];
     if (!path) {
@@ -29,10 +54,9 @@ static int check_path(const args *a) {
     }
     if (lode_is_dir(path) || lode_is_file(path)) return 0;
     lode_str other = { 0 };
-    lode_str_printf(&other, "%s.gguf", path);
-    const bool near = !other.failed && lode_is_file(other.p);
-    const int rc = near ? fail_text("%s: there is no such file; did you mean %s?", path, other.p)
-                        : fail_text("%s: there is no such file; make chat puts a small model at " DEFAULT_MODEL, path);
+    const int rc = path_near(path, &other)
+                       ? fail_text("%s: there is no such file; did you mean %s?", path, other.p)
+                       : fail_text("%s: there is no such file; make chat puts a small model at " DEFAULT_MODEL, path);
     lode_str_free(&other);
     return rc;
 }
@@ -189,8 +213,9 @@ int generate(generation *g) {
         open = put(text);
         if (g->n_predict >= 0 && i + 1 == g->n_predict) break; /* nobody needs what would follow */
         if (lode_seq_length(g->en->session, 0) == lode_session_n_ctx(g->en->session)) {
-            fprintf(stderr, "\nlode: the context of %d tokens is full: the answer ends here (-c sets a larger one)\n",
-                    lode_session_n_ctx(g->en->session));
+            open = put(lode_detok_flush(&d)) && open;
+            fprintf(stderr, "%slode: the context of %d tokens is full: the answer ends here (-c sets a larger one)\n",
+                    isatty(STDERR_FILENO) ? "\n" : "", lode_session_n_ctx(g->en->session));
             break;
         }
         s = lode_session_append(g->en->session, 0, &id, 1, &e);

@@ -10,7 +10,9 @@ const char *env_get(const char *name) {
     return v && v[0] ? v : NULL;
 }
 
-bool use_colour(void) {
+bool terminal_is_able(void) {
     const char *term = env_get("TERM");
-    return isatty(STDOUT_FILENO) && !env_get("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
 }
+
+bool use_colour(void) { return terminal_is_able() && !env_get("NO_COLOR"); }

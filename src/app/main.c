@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-volatile int interrupted;
+volatile int interrupted, terminated;
 
 typedef struct {
     const char *name, *help;
@@ -56,13 +56,15 @@ static void on_bus_error(int sig) {
 }
 
 static void on_interrupt(int sig) {
-    (void)sig;
-    if (interrupted++) _exit(130); /* a second one while the first is not yet seen */
+    if (sig != SIGINT) terminated = 1;
+    if (++interrupted > 2) _exit(130); /* nobody has looked at the first two */
 }
 
 void catch_interrupts(void) {
     struct sigaction s = { .sa_handler = on_interrupt };
     sigaction(SIGINT, &s, NULL);
+    sigaction(SIGTERM, &s, NULL);
+    sigaction(SIGHUP, &s, NULL);
 }
 
 static void usage(FILE *f) {

@@ -5,13 +5,32 @@ set -euo pipefail
 build=$(cd "$1" && pwd); root=$PWD
 prefix=$(mktemp -d); trap 'rm -rf "$prefix"' EXIT
 cmake --install "$build" --prefix "$prefix" > /dev/null
-sed -i "s|^prefix=.*|prefix=$prefix|" "$prefix"/lib*/pkgconfig/lode.pc "$prefix"/lib/*/pkgconfig/lode.pc 2> /dev/null || true
 pc=$(dirname "$(find "$prefix" -name lode.pc)"); lib=$(dirname "$(find "$prefix" -name 'liblode.so')")
 flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs lode)
 cc -std=c11 -Wall -Werror "$root/examples/embed.c" $flags -o "$prefix/embed"
 export LD_LIBRARY_PATH=$lib
 if "$prefix/embed" "$root/README.md" x 2> "$prefix/err"; then echo "a text file was taken for a model"; exit 1; fi
 grep -q README.md "$prefix/err"
+
+# The same from CMake: the package gives both libraries.
+mkdir "$prefix/user"
+cp "$root/examples/embed.c" "$prefix/user/"
+cat > "$prefix/user/CMakeLists.txt" << 'T'
+cmake_minimum_required(VERSION 3.18)
+project(user C)
+find_package(lode 0.1 REQUIRED)
+add_executable(shared embed.c)
+target_link_libraries(shared lode::lode)
+add_executable(static embed.c)
+target_link_libraries(static lode::lode_static)
+T
+cmake -S "$prefix/user" -B "$prefix/user/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release > "$prefix/log" 2>&1 &&
+  cmake --build "$prefix/user/build" >> "$prefix/log" 2>&1 || { tail -20 "$prefix/log"; exit 1; }
+for how in shared static; do
+  said=$("$prefix/user/build/$how" 2>&1) && exit 1
+  case $said in *usage:*) ;; *) echo "the example linked $how does not start: $said"; exit 1 ;; esac
+done
+
 model=models/SmolLM2-135M-Instruct.Q4_1.gguf
 if [ -f $model ]; then "$prefix/embed" $model 'The capital of France is' | grep -q Paris; fi
 if command -v c++ > /dev/null; then

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""pty_chat.py - plays a person at `lode chat` in a pseudo-terminal. usage: pty_chat.py LODE MODEL"""
+import os
+import pty
+import re
+import select
+import signal
+import sys
+import termios
+import time
+
+lode, model = sys.argv[1:3]
+
+
+class Talk:
+    def __init__(self, env=None, args=()):
+        self.seen = b""
+        self.master, self.slave = pty.openpty()
+        self.before = termios.tcgetattr(self.slave)
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.setsid()
+            os.login_tty(self.slave) if hasattr(os, "login_tty") else self.take_tty()
+            os.execvpe(lode, [lode, "chat", "--temp", "0", "-c", "200000", "-m", model, *args], {**os.environ, "TERM": "xterm", **(env or {})})
+
+    def take_tty(self):
+        import fcntl
+        fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
+        for fd in range(3):
+            os.dup2(self.slave, fd)
+
+    def wait_for(self, text, seconds=10):
+        end = time.time() + seconds
+        while text not in self.plain():
+            if time.time() > end or not select.select([self.master], [], [], max(0, end - time.time()))[0]:
+                sys.exit(f"waited for {text!r}, saw {self.seen!r}")
+            try:
+                self.seen += os.read(self.master, 65536)
+            except OSError:
+                sys.exit(f"ended while waiting for {text!r}, saw {self.seen!r}")
+
+    def plain(self):
+        return re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self.seen)
+
+    def type(self, text):
+        self.seen = b""
+        os.write(self.master, text)
+
+    def settle(self, seconds=0.3):
+        while select.select([self.master], [], [], seconds)[0]:
+            try:
+                self.seen += os.read(self.master, 65536)
+            except OSError:
+                return
+
+    def leave(self, want=0):
+        end = time.time() + 10
+        while time.time() < end:
+            self.settle(0.05)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                code = os.waitstatus_to_exitcode(status)
+                if code != want:
+                    sys.exit(f"exit code {code}, want {want}; saw {self.seen!r}")
+                if termios.tcgetattr(self.slave)[:4] != self.before[:4]:
+                    sys.exit("the terminal was not restored")
+                return
+        os.kill(self.pid, signal.SIGKILL)
+        sys.exit(f"does not end; saw {self.seen!r}")
+
+
+LOOP = b" x x x x x x"  # what the scripted model says without end
+
+
+def ask_and_stop(talk):
+    talk.type(b"[[loop]]\n")
+    talk.wait_for(LOOP)
+    talk.type(b"\x03")
+    talk.wait_for(b"> ")
+    talk.settle()
+
+
+# An answer stopped by Ctrl-C does not end the program; commands work; Ctrl-D leaves.
+t = Talk()
+t.wait_for(b"> ")
+ask_and_stop(t)
+t.type(b"/help\n")
+t.wait_for(b"/quit")
+t.settle()
+ask_and_stop(t)
+t.type(b"/halp\n")
+t.wait_for(b"no command")
+t.settle()
+t.type(b"first line\\\n")
+t.settle()
+ask_and_stop(t)
+t.type("\u00e9\u4e2d\n".encode())
+t.wait_for(LOOP)
+t.type(b"\x03")
+t.settle()
+t.type(b"\x04")
+t.leave(0)
+
+# Ctrl-C clears a line; a second one at the empty prompt leaves.
+t = Talk()
+t.wait_for(b"> ")
+t.settle()
+t.type(b"half a line")
+t.settle()
+t.type(b"\x03")
+t.settle()
+ask_and_stop(t)
+t.type(b"\x03")
+t.settle()
+t.type(b"\x03")
+t.leave(0)
+
+# History: the arrow brings back the last message.
+t = Talk()
+t.wait_for(b"> ")
+ask_and_stop(t)
+t.type(b"\x1b[A")
+t.wait_for(b"[[loop]]")
+t.type(b"\x03")
+t.settle()
+t.type(b"\x04")
+t.leave(0)
+
+# Plain terminals: no colours.
+t = Talk({"TERM": "dumb", "NO_COLOR": "1", "LC_ALL": "C"})
+t.wait_for(b"> ")
+ask_and_stop(t)
+if re.search(rb"\x1b\[", t.seen):
+    sys.exit(f"colours on a dumb terminal: {t.seen!r}")
+t.type(b"\x03")
+t.settle()
+t.type(b"\x03")
+t.leave(0)
+
+# SIGTERM at the prompt: the terminal comes back.
+t = Talk()
+t.wait_for(b"> ")
+t.settle()
+os.kill(t.pid, signal.SIGTERM)
+t.leave(0)

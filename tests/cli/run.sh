@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# run.sh - lode run: exact answers of the scripted model, on standard output alone.
+. "$(dirname "$0")/lib.sh"
+ask() { run "$1" "$LODE" run --raw --temp 0 -m "$MARKOV" "${@:2}"; }
+ask 0 -p '[[stop-near-miss]]' && out 'Alice! bye'
+ask 0 -p '[[emoji]]' && out '\360\237\230\200 done'
+ask 0 -p '[[emoji-cut]]' && out 'cut\342\202'
+ask 0 -p '[[bad-bytes]]' && out 'bad\300\377 ok'
+ask 0 -p '[[eos-first]]' && out ''
+ask 0 -p '[[loop]]' -n 3 && out ' x x x'
+ask 0 -p '[[loop]]' -n 0 && out ''
+ask 0 -p '[[stop-span]]' --ignore-eos -n 5 && out 'O P Q R S'
+# The prompt from a file and from standard input.
+printf '[[stop-near-miss]]' > "$WORK/in"
+ask 0 && out 'Alice! bye'
+ask 0 -f "$WORK/in" && out 'Alice! bye'
+rm "$WORK/in"
+# The same seed gives the same text; several seeds give several.
+texts=$(for s in 1 2 3 4 5 6 7 8; do "$LODE" run --raw -m "$MARKOV" -s $s --min-p 0 -p '[[dist]]'; echo; done 2> /dev/null | sort -u | wc -l)
+[ "$texts" -gt 1 ] || fault "eight seeds gave one text"
+run 0 "$LODE" run --raw -m "$MARKOV" -s 7 -p '[[dist]]'
+first=$(cat "$WORK/out")
+run 0 "$LODE" run --raw -m "$MARKOV" -s 7 -p '[[dist]]'
+[ "$first" = "$(cat "$WORK/out")" ] || fault "one seed gave two texts"
+# An answer that fills the context ends, or goes on in a shortened one, and says so.
+ask 0 -p '[[loop]]' -c 64 -n 200
+[ -s "$WORK/err" ] || fault "a full context is not mentioned"
+head -c 2000 /dev/zero | tr '\0' 'a' > "$WORK/in"
+ask 1 -c 64
+tells 64
+one_line
+rm "$WORK/in"
+# A reader that goes away ends the program quietly.
+checks=$((checks + 1))
+timeout 20 "$LODE" run --raw --temp 0 -m "$MARKOV" -p '[[loop]]' -n -1 2> "$WORK/err" | head -c 10 > "$WORK/out"
+[ "${PIPESTATUS[0]}" -ne 124 ] || fault "goes on after its reader left"
+[ ! -s "$WORK/err" ] || [ "$(wc -l < "$WORK/err")" -le 1 ] || fault "chatter after the reader left"
+# Any folder, after being moved.
+cp "$LODE" "$WORK/moved" && cd / && run 0 "$WORK/moved" run --raw --temp 0 -m "$MARKOV" -p '[[stop-near-miss]]' && out 'Alice! bye'
+# Each path that the machine has computes the same answer.
+for isa in portable avx2 avx512; do
+  "$LODE" devices --isa $isa > /dev/null 2>&1 || continue
+  ask 0 --isa $isa -p '[[stop-near-miss]]' && out 'Alice! bye'
+done
+finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh - installs what building and testing need: as root on Debian, else prints the command and stops.
 missing=
-for tool in cc:gcc cmake:cmake pkg-config:pkg-config python3:python3; do
+for tool in "cc:gcc libc6-dev" cmake:cmake pkg-config:pkg-config python3:python3; do
   command -v "${tool%%:*}" > /dev/null 2>&1 || missing="$missing ${tool##*:}"
 done
 if command -v pkg-config > /dev/null 2>&1 && pkg-config --exists jansson libpcre2-8 libutf8proc cmocka libedit; then :; else

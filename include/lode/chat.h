@@ -1,0 +1,50 @@
+/* lode/chat.h - chat templates: the Jinja that models ship, rendered as Hugging Face's Jinja2 set-up renders it.
+ *
+ * A template is opened once and rendered for any talk. Rendering is bounded: 10 million steps, 64 MiB of text, 200
+ * levels. The result says byte by byte what came from the template and what from the talk, so that only the template's
+ * own text can become control tokens (see lode_encode_parts).
+ *
+ * Threads: an opened template is immutable and may be shared. */
+#ifndef LODE_CHAT_H
+#define LODE_CHAT_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lode_chat lode_chat;
+
+/* Parses n bytes. Errors (LODE_E_FORMAT) name the line, what was expected and what stands there. */
+LODE_API lode_status lode_chat_open(lode_chat **out, const char *text, size_t n, lode_err *err);
+LODE_API void lode_chat_close(lode_chat *t);
+
+typedef struct lode_chat_input {
+    const char *json;                  /* an object: "messages", "tools" and whatever else the template asks for */
+    const char *bos_token, *eos_token; /* texts of these tokens; NULL counts as "" */
+    bool add_generation_prompt;
+    int64_t now; /* seconds since 1970, for strftime_now */
+} lode_chat_input;
+
+typedef struct lode_chat_run {
+    size_t n; /* bytes */
+    bool from_template;
+} lode_chat_run;
+
+typedef struct lode_chat_text {
+    char *text; /* own, NUL behind */
+    size_t n;
+    lode_chat_run *runs; /* own: they add up to n */
+    size_t n_runs;
+} lode_chat_text;
+
+/* Renders. LODE_E_INPUT when the template itself refuses the talk (raise_exception) or the JSON is none. */
+LODE_API lode_status lode_chat_render(const lode_chat *t, const lode_chat_input *in, lode_chat_text *out,
+                                      lode_err *err);
+LODE_API void lode_chat_text_free(lode_chat_text *t);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -5,7 +5,7 @@ import datetime, glob, json, os
 from jinja2 import TemplateError
 from jinja2.exceptions import UndefinedError
 from jinja2.ext import Extension, loopcontrols
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
 
 class Generation(Extension):
     tags = {"generation"}
@@ -103,6 +103,7 @@ for name, text, inputs in sources:
     for data in inputs:
         data = dict({"bos_token": "<s>", "eos_token": "</s>", "add_generation_prompt": False}, **data)
         try: want = env.from_string(text).render(**json.loads(json.dumps(data)))
+        except SecurityError: continue  # lists may be changed in our engine, as in the other ones that run these templates
         except Exception: want = None
         cases.append({"template": name, "input": data, "want": want})
 json.dump(cases, open("tests/templates/golden.json", "w"), ensure_ascii=False, indent=0)

@@ -11,6 +11,7 @@
 #include "model.h"
 #include "session.h"
 #include "tok.h"
+#include "chat.h"
 #include "sample.h"
 #include "sample.h"
 #endif

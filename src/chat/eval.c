@@ -132,21 +132,20 @@ static bool contains(ctx *c, val of, val what) {
     return false;
 }
 
+/* Which outcomes of compare() (-1, 0, 1 as bits 0, 1, 2) make an order hold. */
+static val order(ctx *c, int op, val a, val b) {
+    static const unsigned holds[] = { [OP_LT] = 1u, [OP_LE] = 3u, [OP_GT] = 4u, [OP_GE] = 6u };
+    return v_bool(holds[op] >> (compare(c, a, b) + 1) & 1u);
+}
+
 static val binary(ctx *c, const node *n) {
     const val a = eval(c, n->a), b = eval(c, n->b);
+    const int op = n->op;
     if (c->failed) return a;
-    switch ((binary_op)n->op) {
-    case OP_CONCAT: return add(c, to_text(c, a), to_text(c, b));
-    case OP_EQ: return v_bool(equal(a, b));
-    case OP_NE: return v_bool(!equal(a, b));
-    case OP_LT: return v_bool(compare(c, a, b) < 0);
-    case OP_LE: return v_bool(compare(c, a, b) <= 0);
-    case OP_GT: return v_bool(compare(c, a, b) > 0);
-    case OP_GE: return v_bool(compare(c, a, b) >= 0);
-    case OP_IN: return v_bool(contains(c, b, a));
-    case OP_NOT_IN: return v_bool(!contains(c, b, a));
-    default: return arithmetic(c, n->op, a, b);
-    }
+    if (op == OP_CONCAT) return add(c, to_text(c, a), to_text(c, b));
+    if (op == OP_EQ || op == OP_NE) return v_bool(equal(a, b) == (op == OP_EQ));
+    if (op == OP_IN || op == OP_NOT_IN) return v_bool(contains(c, b, a) == (op == OP_IN));
+    return op >= OP_LT && op <= OP_GE ? order(c, op, a, b) : arithmetic(c, op, a, b);
 }
 
 /* ---- Items ---- */

@@ -1,6 +1,6 @@
 /* render.c - renders chat templates: render CASES.json
- * CASES holds [{"template": path or text, "input": {...}, "want": text or null for a refusal}, ...]; prints what differs and
- * "cases=N wrong=M". Exit status 0 when nothing is wrong. */
+ * CASES holds [{"template": path or text, "input": {...}, "want": text or null for a refusal}, ...]; prints what
+ * differs and "cases=N wrong=M". Exit status 0 when nothing is wrong. */
 #include "base/file.h"
 #include "base/mem.h"
 #include "lode/chat.h"
@@ -30,7 +30,8 @@ static bool one(const json_t *c, size_t index) {
     const lode_chat_input in = { .json = input, .now = 1700000000 };
     if (s == LODE_OK) s = lode_chat_render(t, &in, &out, &e);
     const bool ok = json_is_null(want) ? s != LODE_OK
-                                       : s == LODE_OK && out.n == json_string_length(want) && memcmp(out.text, json_string_value(want), out.n) == 0;
+                                       : s == LODE_OK && out.n == json_string_length(want) &&
+                                             memcmp(out.text, json_string_value(want), out.n) == 0;
     if (!ok) {
         size_t at = 0;
         while (s == LODE_OK && json_is_string(want) && at < out.n && out.text[at] == json_string_value(want)[at]) at++;

@@ -1,6 +1,6 @@
 /* lode/chat.h - chat templates: the Jinja that models ship, rendered as Hugging Face's Jinja2 set-up renders it.
  *
- * A template is opened once and rendered for any talk. Rendering is bounded: 10 million steps, 64 MiB of text, 200
+ * A template is opened once and rendered for any talk. Rendering is bounded: a million steps, 64 MiB of text, 200
  * levels. The result says byte by byte what came from the template and what from the talk, so that only the template's
  * own text can become control tokens (see lode_encode_parts).
  *

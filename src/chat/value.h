@@ -62,7 +62,7 @@ typedef struct ctx {
     int jump; /* 0, or what a loop must do: JUMP_* */
 } ctx;
 
-enum { MAX_DEPTH = 200, MAX_STEPS = 10000000, MAX_OUT = 64 << 20 };
+enum { MAX_DEPTH = 200, MAX_STEPS = 1000000, MAX_OUT = 64 << 20 };
 
 val ctx_fail(ctx *c, lode_status s, const char *fmt, ...) LODE_PRINTF(3, 4); /* returns undefined */
 void *ctx_alloc(ctx *c, size_t n, size_t size);

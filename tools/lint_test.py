@@ -21,6 +21,10 @@ FAULTS = [  # what, file, text, rule, part of the message
     ("a folder that is no layer", "src/nowhere/b.c", HEAD, "layers", "does not name"),
     ("a long file", "src/graph/b.c", HEAD + "int x;\n" * 1500, "size", "1501 lines"),
     ("a long function", "src/graph/b.c", HEAD + "int f(void) {\n" + "    g();\n" * 151 + "}\n", "size", "function f"),
+    ("a long function whose signature has two lines", "src/graph/b.c", HEAD + "int f(int a,\n      int b) {\n"
+     + "    g();\n" * 151 + "}\n", "size", "function f"),
+    ("a long function after an empty one", "src/graph/b.c", HEAD + "void e(void) {}\n\nint f(void) {\n"
+     + "    g();\n" * 151 + "}\n", "size", "function f"),
     ("nine parameters", "src/graph/b.c", HEAD + "int f(int a, int b, int c, int d, int e, int g, int h, int i, int j) {\n"
      "    return a;\n}\n", "size", "9 parameters"),
     ("abort", "src/graph/b.c", HEAD + "void f(void) {\n    abort();\n}\n", "banned", "abort()"),
@@ -30,9 +34,14 @@ FAULTS = [  # what, file, text, rule, part of the message
     ("printf", "src/graph/b.c", HEAD + 'void f(void) { printf("x"); }\n', "banned", "printf()"),
     ("stderr", "src/graph/b.c", HEAD + 'void f(void) { fprintf(stderr, "x"); }\n', "banned", "stdout or stderr"),
     ("a C++ word", "src/graph/b.c", HEAD + "int *f(void) { return nullptr; }\n", "c++", "nullptr"),
+    ("a C++ file", "src/graph/b.cpp", HEAD, "c++", "C only"),
+    ("a C++ header", "tests/b.hh", HEAD, "c++", "C only"),
     ("a C++ keyword in a public header", "include/lode/b.h", "/* b.h - b. */\nint f(int class);\n", "c++", "class"),
     ("a switch over ops", "src/graph/b.c", HEAD + "int f(T *t) {\n    switch (t->op) {\n    }\n}\n", "switch", "list"),
     ("a switch over types", "src/graph/b.c", HEAD + "int f(T *t) {\n    switch (t->type) {\n    }\n}\n", "switch", "list"),
+    ("a case of a list", "src/graph/b.c", HEAD + "int f(int a) {\n    switch (a) {\n    case LODE_OP_ADD: return 1;\n"
+     "    }\n}\n", "switch", "list"),
+    ("a private path", "tools/b.sh", "cd /home/me\n", "private", "one machine"),
     ("a block struct elsewhere", "src/graph/b.c", HEAD + "q4_k_block b;\n", "blocks", "block structs"),
     ("a platform's #if", "src/graph/b.c", HEAD + "#ifdef __linux__\nint x;\n#endif\n", "if", "one file per platform"),
     ("unfinished work", "src/graph/b.c", HEAD + "/* TODO: more */\n", "unfinished", "finish it"),

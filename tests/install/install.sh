@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# install.sh BUILD - installs into a scratch prefix, compiles examples/embed.c against it with pkg-config, and the headers
-# as C++; runs the example on a file that is no model, and on a real one where models/ has it.
+# install.sh BUILD [MODEL] - installs into a scratch prefix, compiles examples/embed.c against it with pkg-config, and the headers
+# as C++; runs the example on a file that is no model, or on the model (exit 77 where that is not there).
 set -euo pipefail
 build=$(cd "$1" && pwd); root=$PWD
+model=${2:+${LODE_MODELS_DIR:-models}/$2}
+if [ -n "$model" ] && [ ! -f "$model" ]; then echo "skipped: $model is missing"; exit 77; fi
 prefix=$(mktemp -d); trap 'rm -rf "$prefix"' EXIT
 cmake --install "$build" --prefix "$prefix" > /dev/null
-pc=$(dirname "$(find "$prefix" -name lode.pc)"); lib=$(dirname "$(find "$prefix" -name 'liblode.so')")
+pc=$(dirname "$(find "$prefix" -name lode.pc)"); lib=$(dirname "$(find "$prefix" -name 'liblode.a')")
 flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs lode)
 cc -std=c11 -Wall -Werror "$root/examples/embed.c" $flags -o "$prefix/embed"
-export LD_LIBRARY_PATH=$lib
+export LD_LIBRARY_PATH=$lib DYLD_LIBRARY_PATH=$lib
 if "$prefix/embed" "$root/README.md" x 2> "$prefix/err"; then echo "a text file was taken for a model"; exit 1; fi
 grep -q README.md "$prefix/err"
 
@@ -31,8 +33,11 @@ for how in shared static; do
   case $said in *usage:*) ;; *) echo "the example linked $how does not start: $said"; exit 1 ;; esac
 done
 
-model=models/SmolLM2-135M-Instruct.Q4_1.gguf
-if [ -f $model ]; then "$prefix/embed" $model 'The capital of France is' | grep -q Paris; fi
+if [ -n "$model" ]; then
+  "$prefix/embed" "$model" 'The capital of France is' | grep Paris
+  "$prefix/user/build/static" "$model" 'The capital of France is' | grep -q Paris
+  exit 0
+fi
 if command -v c++ > /dev/null; then
   for h in "$prefix"/include/lode/*.h; do echo "#include <lode/$(basename "$h")>"; done > "$prefix/all.cc"
   c++ -std=c++17 -Wall -I"$prefix/include" -fsyntax-only "$prefix/all.cc"

@@ -71,7 +71,7 @@ tsan:
 # make fuzz F=gguf [SECONDS=60]: searches from the corpus in tests/fuzz/; new inputs go to build-fuzz/.
 SECONDS ?= 60
 fuzz:
-	@test -n "$(F)" || { echo "which one? make fuzz F=$$(ls tests/fuzz/*_fuzz.c | sed 's|.*/||; s|_fuzz.c||' | tr '\n' '|')"; exit 2; }
+	@test -n "$(F)" || { echo "which one? make fuzz F=$$(ls tests/fuzz/*_fuzz.c | sed 's|.*/||; s|_fuzz.c||' | paste -sd '|' -)"; exit 2; }
 	@cmake -S . -B build-fuzz -DLODE_FUZZ=ON -DLODE_SANITIZE=address,undefined -DCMAKE_C_COMPILER=$(CLANG) > /dev/null
 	@cmake --build build-fuzz -j$(JOBS) --target $(F)_fuzz
 	@mkdir -p build-fuzz/corpus/$(F)

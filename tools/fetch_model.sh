@@ -34,7 +34,8 @@ trap '[ -n "$pip" ] && kill "$pip" 2> /dev/null; rm -rf "$work"; rm -f "$part"' 
 trap 'exit 130' HUP INT TERM
 # The last line of the log; where pip could not connect that line would blame the package.
 why() {
-  if grep -q 'connection broken' "$work/log"; then echo "no connection to Python's package index"
+  if [ ! -s "$work/log" ]; then echo "nothing could be written to $work: is the disk full?"
+  elif grep -q 'connection broken' "$work/log"; then echo "no connection to Python's package index"
   else tail -1 "$work/log" | tr -d '\033\r' | cut -c1-100; fi
 }
 # What pip says goes to a log, its progress bar to a terminal; kept in $work, so that nothing is left behind.

@@ -19,6 +19,7 @@ typedef struct args {
     char letter;              /* of the command */
     const char *value[N_OPT]; /* as given; NULL: not given; "" for a switch */
     const char *rest;         /* the argument without a name, or NULL */
+    const char *program;      /* as it was called, borrowed */
 } args;
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -33,6 +34,10 @@ bool args_real(const args *a, opt_id id, double *out); /* *out is kept when the 
 int fail(const lode_err *e);
 int fail_text(const char *fmt, ...) LODE_PRINTF(1, 2);
 int fail_usage(const char *fmt, ...) LODE_PRINTF(1, 2);
+/* Standard output could not be written, for the reason `error` (of errno). */
+int fail_output(int error);
+/* Text of a file or a person on one line of standard output: control characters become dots, the end is cut. */
+void print_text(lode_slice s, size_t most);
 
 /* A model made ready by the options -m -dev --isa -t -c -b -ctk --act. */
 typedef struct engine {
@@ -54,13 +59,14 @@ typedef struct generation {
     engine *en;
     lode_sampler *sampler;
     int n_predict;
+    int n_keep; /* a full context forgets what follows the first n_keep tokens; below 0: the answer ends there */
     bool ignore_eos, raw;
     lode_tokens *ids; /* gets the answer's ids; NULL: not kept */
 } generation;
 int generate(generation *g);
 
-/* Appends a prompt to sequence 0, making room if it does not fit. 0 or an exit code. */
-int feed(engine *en, const int32_t *ids, size_t n, int n_keep);
+/* Appends a prompt to sequence 0; refuses one that does not fit. 0 or an exit code, 130 when interrupted. */
+int feed(engine *en, const int32_t *ids, size_t n);
 
 /* Set by Ctrl-C while an answer is generated. */
 extern volatile int interrupted;
@@ -72,6 +78,7 @@ bool terminal_is_able(void); /* standard input and output are one that can move 
 /* One turn of a talk as token parts. */
 typedef struct message {
     const char *role, *content;
+    size_t n; /* bytes of content */
 } message;
 /* Ids of a talk by the model's chat template. */
 lode_status render_chat(const engine *en, const message *m, size_t n, bool add_prompt, lode_tokens *out, lode_err *err);

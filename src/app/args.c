@@ -40,6 +40,24 @@ static int unknown(const char *name, const char *command, char letter) {
     return fail_usage("lode %s has no option %s; lode %s --help lists them", command, name, command);
 }
 
+/* What a command takes besides options, NULL for nothing. */
+static const char *argument_of(char letter) {
+#define COMMAND(name, l, argument, h) \
+    if (letter == l) return argument;
+#include "app/command.def"
+#undef COMMAND
+    return NULL;
+}
+
+static int stray(const char *text, const char *command, char letter) {
+    const size_t n = strlen(text);
+    if (n > 5 && !strcmp(text + n - 5, ".gguf"))
+        return fail_usage("lode %s: a model is given by -m: lode %s -m %s", command, command, text);
+    if (strchr(rows[OPT_PROMPT].commands, letter))
+        return fail_usage("lode %s: text is given by -p: lode %s -p '%s'", command, command, text);
+    return fail_usage("lode %s: '%s' is no option; lode %s --help lists them", command, text, command);
+}
+
 static void help(const char *command, char letter, bool all) {
     const char *text = "", *arg = NULL;
 #define COMMAND(name, l, argument, h) \
@@ -61,9 +79,10 @@ static void help(const char *command, char letter, bool all) {
 }
 
 int args_read(args *a, const char *command, char letter, int argc, char **argv) {
-    *a = (args){ .letter = letter };
+    *a = (args){ .letter = letter, .program = a->program };
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] != '-' || !argv[i][1]) {
+            if (!argument_of(letter)) return stray(argv[i], command, letter);
             if (a->rest) return fail_usage("lode %s: one argument too many: %s", command, argv[i]);
             a->rest = argv[i];
             continue;

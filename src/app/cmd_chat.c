@@ -22,7 +22,7 @@ typedef struct {
 } chat;
 
 static bool say(chat *c, const char *role, const char *text, size_t n) {
-    const message m = { role, lode_arena_strdup(&c->arena, text, n) };
+    const message m = { role, lode_arena_strdup(&c->arena, text, n), n };
     return m.content && LODE_PUSH(&c->said, m);
 }
 
@@ -33,45 +33,70 @@ static int feed_new(chat *c, const lode_tokens *ids) {
     const int n_have = lode_seq_length(c->en.session, 0);
     int same = 0;
     while (same < n_have && (size_t)same < ids->n && have[same] == ids->items[same]) same++;
-    if ((size_t)same == ids->n) same--;                     /* logits of the last token are needed */
-    const bool shifted = same < n_have && same < c->n_keep; /* the beginning was forgotten: go on behind it */
-    if (!shifted && same < n_have && lode_seq_remove(c->en.session, 0, same, -1, &e) != LODE_OK) return fail(&e);
-    return feed(&c->en, ids->items + same, ids->n - (size_t)same, c->n_keep);
+    if (same > 0 && (size_t)same == ids->n) same--; /* logits of the last token are needed */
+    if (same < n_have && lode_seq_remove(c->en.session, 0, same, -1, &e) != LODE_OK) return fail(&e);
+    return feed(&c->en, ids->items + same, ids->n - (size_t)same);
+}
+
+static int render(const chat *c, lode_tokens *ids) {
+    lode_err e = { 0 };
+    ids->n = 0;
+    return render_chat(&c->en, c->said.items, c->said.n, true, ids, &e) == LODE_OK ? 0 : fail(&e);
+}
+
+/* Ids of the talk so far. One that leaves no room for an answer loses its oldest turns, question and answer together:
+ * templates insist that they alternate. */
+static int render_fitting(chat *c, lode_tokens *ids) {
+    const int n_ctx = lode_session_n_ctx(c->en.session), room = n_ctx / 4 < 256 ? n_ctx / 4 : 256;
+    const size_t keep = c->said.n > 0 && !strcmp(c->said.items[0].role, "system");
+    size_t forgotten = 0;
+    int rc = render(c, ids);
+    while (!rc && ids->n + (size_t)room > (size_t)n_ctx && c->said.n >= keep + 3) {
+        const size_t pairs = (c->said.n - keep - 1) / 2, drop = (pairs + 1) / 2 * 2;
+        c->said.n -= drop;
+        memmove(c->said.items + keep, c->said.items + keep + drop, (c->said.n - keep) * sizeof *c->said.items);
+        forgotten += drop / 2;
+        rc = render(c, ids);
+    }
+    if (forgotten)
+        fprintf(stderr, "lode: the talk fills the context of %d tokens: turns forgotten: %zu (-c sets a larger one)\n",
+                n_ctx, forgotten);
+    return rc;
+}
+
+/* How many tokens at the beginning a full context keeps: what --keep says, else the system prompt as it is rendered,
+ * and a few in any case, which attention leans on. */
+static int tokens_kept(const chat *c, const lode_tokens *ids) {
+    enum { LEAST = 4 };
+    lode_tokens system = { 0 };
+    size_t same = 0;
+    if (c->n_keep >= 0) return c->n_keep;
+    if (!strcmp(c->said.items[0].role, "system") &&
+        render_chat(&c->en, c->said.items, 1, false, &system, NULL) == LODE_OK)
+        while (same < system.n && same < ids->n && system.items[same] == ids->items[same]) same++;
+    lode_tokens_free(&system);
+    return same > LEAST ? (int)same : LEAST;
 }
 
 static int turn(chat *c, const char *text, size_t n) {
     lode_err e = { 0 };
     lode_tokens ids = { 0 }, answer = { 0 };
+    char *said = NULL;
+    size_t n_said = 0;
     if (!say(c, "user", text, n)) return fail_text("out of memory");
-    int rc = render_chat(&c->en, c->said.items, c->said.n, true, &ids, &e) == LODE_OK ? 0 : fail(&e);
-    if (!rc && ids.n + 1 > (size_t)lode_session_n_ctx(c->en.session)) {
-        fprintf(stderr,
-                "lode: the talk no longer fits into the context of %d tokens: its oldest turns are forgotten (-c sets "
-                "a larger one)\n",
-                lode_session_n_ctx(c->en.session));
-        const size_t keep = c->said.n > 0 && !strcmp(c->said.items[0].role, "system"), half = (c->said.n - keep) / 2;
-        while (!rc && ids.n + 1 > (size_t)lode_session_n_ctx(c->en.session) && c->said.n > keep + 1) {
-            const size_t drop = half > 0 && half < c->said.n - keep ? half : 1;
-            memmove(c->said.items + keep, c->said.items + keep + drop,
-                    (c->said.n - keep - drop) * sizeof *c->said.items);
-            c->said.n -= drop;
-            ids.n = 0;
-            rc = render_chat(&c->en, c->said.items, c->said.n, true, &ids, &e) == LODE_OK ? 0 : fail(&e);
-        }
-    }
+    int rc = render_fitting(c, &ids);
     if (!rc) rc = feed_new(c, &ids);
     generation g = { .en = &c->en,
                      .sampler = c->sampler,
                      .n_predict = c->n_predict,
+                     .n_keep = rc ? -1 : tokens_kept(c, &ids),
                      .ignore_eos = c->a->value[OPT_IGNORE_EOS] != NULL,
                      .ids = &answer };
     if (!rc) rc = generate(&g);
-    char *said = NULL;
-    size_t n_said = 0;
-    if (rc == 0 && lode_detokenize(c->en.vocab, answer.items, answer.n, 0, &said, &n_said, &e) == LODE_OK)
-        say(c, "assistant", said, n_said);
-    else if (rc == 0 || rc == 130)
-        c->said.n--; /* stopped before anything was said */
+    if (rc == 0 && lode_detokenize(c->en.vocab, answer.items, answer.n, 0, &said, &n_said, &e) != LODE_OK)
+        rc = fail(&e);
+    if (rc == 0 && !say(c, "assistant", said, n_said)) rc = fail_text("out of memory");
+    if (rc != 0) c->said.n--; /* a question without an answer is not part of the talk */
     free(said);
     lode_tokens_free(&ids);
     lode_tokens_free(&answer);
@@ -92,7 +117,7 @@ static int answer_input(chat *c) {
     size_t n;
     if (lode_file_read("-", (size_t)256 << 20, &text, &n, &e) != LODE_OK) return fail(&e);
     while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' ')) n--;
-    if (n == 0) printf("> %s\n", question);
+    if (n == 0) fprintf(stderr, "> %s\n", question);
     const int rc = n ? turn(c, text, n) : turn(c, question, sizeof question - 1);
     free(text);
     return rc;
@@ -138,7 +163,7 @@ static int respond(chat *c, const lode_str *text) {
     if (colour) fputs("\033[36m", stdout);
     turn(c, text->p, text->n);
     if (colour) fputs("\033[0m", stdout);
-    return fflush(stdout) == 0 ? 0 : EXIT_FAILED;
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : EXIT_FAILED; /* said where it failed */
 }
 
 static int talk(chat *c) {
@@ -147,8 +172,9 @@ static int talk(chat *c) {
     int rc = 0;
     bool warned = false; /* Ctrl-C was pressed at this prompt already */
     if (!r) return fail_text("out of memory");
-    printf("%s, %s\n/help explains, Ctrl-D leaves.\n", c->en.info.name[0] ? c->en.info.name : c->en.info.arch,
-           lode_session_ctx_note(c->en.session));
+    const char *name = c->en.info.name[0] ? c->en.info.name : c->en.info.arch;
+    print_text((lode_slice){ name, strlen(name) }, 200);
+    printf(", %s\n/help explains, Ctrl-D leaves.\n", lode_session_ctx_note(c->en.session));
     while (rc == 0) {
         const line_result got = read_message(r, &line, &text);
         if (got == LINE_END || (got == LINE_INTERRUPTED && (warned || terminated))) break;
@@ -177,7 +203,9 @@ static int talk(chat *c) {
 
 int cmd_chat(const args *a) {
     chat c = { .a = a };
-    if (!args_int(a, OPT_N_PREDICT, -1, -1, 1 << 30, &c.n_predict)) return EXIT_USAGE;
+    if (!args_int(a, OPT_N_PREDICT, -1, -1, 1 << 30, &c.n_predict) ||
+        !args_int(a, OPT_KEEP, -1, -1, 1 << 30, &c.n_keep))
+        return EXIT_USAGE;
     int rc = engine_open(&c.en, a, 0);
     if (rc) return rc;
     if (!c.en.vocab)

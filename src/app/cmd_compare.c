@@ -33,15 +33,26 @@ static void keep(void *user, const lode_tensor *t) {
     }
 }
 
-static lode_status compute(const args *a, const char *isa, bool act_f32, side *s, lode_err *err) {
+/* One way of computing. */
+typedef struct {
+    const char *isa, *dev; /* NULL: the best, the first */
+    bool act_f32;
+    int n_threads;
+} way;
+
+static lode_status compute(const char *path, const way *w, side *s, lode_err *err) {
     lode_runtime *rt = NULL;
     lode_model *m = NULL;
     lode_session *ses = NULL;
+    lode_device *dev = NULL;
     enum { N = 24 };
     int32_t ids[N];
-    lode_status st = lode_runtime_open(&rt, &(lode_runtime_desc){ .isa = isa }, err);
-    if (st == LODE_OK) st = lode_model_open(&m, &(lode_model_desc){ .runtime = rt, .path = a->value[OPT_MODEL] }, err);
-    const lode_session_desc d = { .n_ctx = 256, .act_f32 = act_f32, .kv_f32 = act_f32, .tag_outputs = true };
+    lode_status st = lode_runtime_open(&rt, &(lode_runtime_desc){ .isa = w->isa }, err);
+    if (st == LODE_OK && w->dev) st = lode_runtime_find(rt, w->dev, &dev, err);
+    if (st == LODE_OK) st = lode_model_open(&m, &(lode_model_desc){ .runtime = rt, .path = path, .device = dev }, err);
+    const lode_session_desc d = {
+        .n_ctx = 256, .n_threads = w->n_threads, .act_f32 = w->act_f32, .kv_f32 = w->act_f32, .tag_outputs = true
+    };
     if (st == LODE_OK) st = lode_session_open(&ses, m, &d, err);
     if (st == LODE_OK) {
         lode_model_info info;
@@ -77,14 +88,34 @@ static void side_free(side *s) {
     free(s->tags.items);
 }
 
+/* What --against says: "f32", an ISA, else a device. */
+static way other_way(const way *w, const char *against) {
+    static const char *const isas[] = { "portable", "avx2", "avx512" };
+    way o = *w;
+    if (!strcmp(against, "f32")) {
+        o.act_f32 = true;
+        return o;
+    }
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+        if (!strcmp(against, isas[i])) {
+            o.isa = against;
+            return o;
+        }
+    o.dev = against;
+    return o;
+}
+
 int cmd_compare(const args *a) {
     lode_err e = { 0 };
     side x = { 0 }, y = { 0 };
-    const char *against = a->value[OPT_AGAINST] ? a->value[OPT_AGAINST] : "f32";
-    const bool f32 = !strcmp(against, "f32");
-    if (!a->value[OPT_MODEL]) return fail_usage("which model? -m FILE names it");
-    lode_status s = compute(a, a->value[OPT_ISA], false, &x, &e);
-    if (s == LODE_OK) s = compute(a, f32 ? a->value[OPT_ISA] : against, f32, &y, &e);
+    const char *path = a->value[OPT_MODEL], *act = a->value[OPT_ACT];
+    way w = { .isa = a->value[OPT_ISA], .dev = a->value[OPT_DEV], .act_f32 = act && !strcmp(act, "f32") };
+    if (!path) return fail_usage("which model? -m FILE names it");
+    if (act && !w.act_f32 && strcmp(act, "default") != 0) return fail_usage("--act %s: expected default or f32", act);
+    if (!args_int(a, OPT_THREADS, 0, 1, 1024, &w.n_threads)) return EXIT_USAGE;
+    const way o = other_way(&w, a->value[OPT_AGAINST] ? a->value[OPT_AGAINST] : "f32");
+    lode_status s = compute(path, &w, &x, &e);
+    if (s == LODE_OK) s = compute(path, &o, &y, &e);
     if (s == LODE_OK) show(&x, &y);
     side_free(&x);
     side_free(&y);

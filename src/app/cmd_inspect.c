@@ -8,12 +8,6 @@
 static const char *const kinds[LODE_GGUF_N_KIND] = { "u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
                                                      "bool", "string", "array", "u64", "i64", "f64" };
 
-/* Text of a file on one line: control characters become dots, the end is cut. */
-static void print_text(lode_slice s, size_t most) {
-    for (size_t i = 0; i < s.n && i < most; i++) putchar((unsigned char)s.p[i] < 32 || s.p[i] == 127 ? '.' : s.p[i]);
-    if (s.n > most) printf("... (%zu bytes)", s.n);
-}
-
 static void print_value(const lode_gguf *g, const lode_gguf_kv *kv, uint64_t i, lode_gguf_kind kind) {
     lode_slice s;
     int64_t whole;
@@ -31,8 +25,15 @@ static void print_value(const lode_gguf *g, const lode_gguf_kv *kv, uint64_t i, 
     }
 }
 
+/* A name, indented, with blanks up to a width. */
+static void print_column(lode_slice s, size_t width) {
+    fputs("  ", stdout);
+    print_text(s, 200);
+    printf("%*s ", s.n < width ? (int)(width - s.n) : 0, "");
+}
+
 static void print_kv(const lode_gguf *g, const lode_gguf_kv *kv) {
-    printf("  %-45.*s ", (int)kv->key.n, kv->key.p);
+    print_column(kv->key, 45);
     if (kv->kind != LODE_GGUF_ARRAY) {
         print_value(g, kv, 0, kv->kind);
     } else {
@@ -57,7 +58,8 @@ static void print_tensors(const lode_gguf *g) {
             at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%lld", d ? ", " : "", (long long)t->ne[d]);
             n *= (double)t->ne[d];
         }
-        printf("  %-32.*s %-8s [%s]\n", (int)t->name.n, t->name.p, lode_file_type_name(t->file_type), shape);
+        print_column(t->name, 32);
+        printf("%-8s [%s]\n", lode_file_type_name(t->file_type), shape);
         elements += n;
         bytes += (double)t->bytes;
     }
@@ -83,11 +85,19 @@ static void print_memory(const args *a, const lode_gguf *g, const lode_arch *arc
            kv / 0x1p20, (weights + kv) / 0x1p20);
 }
 
+static void print_unsupported(lode_slice arch) {
+    fputs("architecture ", stdout);
+    print_text(arch, 80);
+    printf(" is not supported; supported are: %s\n", lode_arch_names());
+}
+
 int cmd_inspect(const args *a) {
     lode_err e = { 0 };
     lode_gguf *g;
     lode_slice name = { 0 };
     bool found = false;
+    int n_ctx;
+    if (!args_int(a, OPT_CTX, 0, 1, 1 << 30, &n_ctx)) return EXIT_USAGE;
     const char *path = a->value[OPT_MODEL] ? a->value[OPT_MODEL] : a->rest;
     if (!path) return fail_usage("which file? -m FILE names it");
     if (lode_gguf_open(&g, path, &e) != LODE_OK) return fail(&e);
@@ -103,7 +113,7 @@ int cmd_inspect(const args *a) {
         if (arch)
             print_memory(a, g, arch);
         else
-            printf("architecture %.*s is not supported; supported are: %s\n", (int)name.n, name.p, lode_arch_names());
+            print_unsupported(name);
     }
     lode_gguf_close(g);
     return 0;

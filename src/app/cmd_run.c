@@ -32,7 +32,8 @@ static int encode(const args *a, const engine *en, const char *text, size_t n, l
     if (a->value[OPT_RAW] || lode_model_chat_template(en->model).n == 0) {
         s = lode_encode(en->vocab, text, n, LODE_ENCODE_BOS, ids, &e);
     } else {
-        const message m[2] = { { "system", a->value[OPT_SYSTEM] }, { "user", text } };
+        const char *sys = a->value[OPT_SYSTEM];
+        const message m[2] = { { "system", sys, sys ? strlen(sys) : 0 }, { "user", text, n } };
         s = m[0].content ? render_chat(en, m, 2, true, ids, &e) : render_chat(en, m + 1, 1, true, ids, &e);
     }
     return s == LODE_OK ? 0 : fail(&e);
@@ -58,10 +59,11 @@ static int answer(const args *a, engine *en, const lode_tokens *ids, int n_predi
     int rc = sampler_open(&sampler, a, en);
     if (rc) return rc;
     for (size_t i = 0; i < ids->n; i++) lode_sampler_accept(sampler, ids->items[i], NULL);
-    rc = feed(en, ids->items, ids->n, 0);
+    rc = feed(en, ids->items, ids->n);
     generation g = { .en = en,
                      .sampler = sampler,
                      .n_predict = n_predict,
+                     .n_keep = -1,
                      .ignore_eos = a->value[OPT_IGNORE_EOS] != NULL,
                      .raw = a->value[OPT_RAW] != NULL };
     if (!rc && n_predict != 0) rc = generate(&g);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,12 +47,23 @@ static bool path_near(const char *path, lode_str *out) {
     return best < 5 && !out->failed;
 }
 
+/* Names the model that make chat fetched: seen from here, or beside the folder of the program. */
+static int no_model(const args *a) {
+    lode_str beside = { 0 };
+    const char *slash = strrchr(a->program, '/');
+    if (slash) lode_str_printf(&beside, "%.*s/../" DEFAULT_MODEL, (int)(slash - a->program), a->program);
+    const char *there = lode_is_file(DEFAULT_MODEL)                         ? DEFAULT_MODEL
+                        : slash && !beside.failed && lode_is_file(beside.p) ? beside.p
+                                                                            : NULL;
+    const int rc = there ? fail_usage("which model? there is one: -m %s", there)
+                         : fail_usage("which model? -m FILE names it; make chat puts a small one at " DEFAULT_MODEL);
+    lode_str_free(&beside);
+    return rc;
+}
+
 static int check_path(const args *a) {
     const char *path = a->value[OPT_MODEL];
-    if (!path) {
-        if (lode_is_file(DEFAULT_MODEL)) return fail_usage("which model? there is one: -m " DEFAULT_MODEL);
-        return fail_usage("which model? -m FILE names it; make chat puts a small one at " DEFAULT_MODEL);
-    }
+    if (!path) return no_model(a);
     if (lode_is_dir(path) || lode_is_file(path)) return 0;
     lode_str other = { 0 };
     const int rc = path_near(path, &other)
@@ -72,10 +84,14 @@ static int one_of(const args *a, opt_id id, const char *option, const char *firs
 int engine_open(engine *en, const args *a, int n_ctx) {
     *en = (engine){ 0 };
     lode_err e = { 0 };
-    bool kv_f32, act_f32;
+    bool kv_f32, v_f32, act_f32;
     int n_threads, n_batch, ctx;
     int rc = check_path(a);
     if (!rc) rc = one_of(a, OPT_CTK, "--cache-type-k", "f16", "f32", &kv_f32);
+    if (!rc) rc = one_of(a, OPT_CTV, "--cache-type-v", "f16", "f32", &v_f32);
+    if (!rc && a->value[OPT_CTV] && v_f32 != kv_f32)
+        rc = fail_usage("--cache-type-v %s: keys and values are of one type: give -ctk %s too", a->value[OPT_CTV],
+                        a->value[OPT_CTV]);
     if (!rc) rc = one_of(a, OPT_ACT, "--act", "default", "f32", &act_f32);
     if (rc) return rc;
     if (!args_int(a, OPT_THREADS, 0, 1, 1024, &n_threads) || !args_int(a, OPT_BATCH, 0, 1, 1 << 16, &n_batch) ||
@@ -133,6 +149,16 @@ int sampler_open(lode_sampler **out, const args *a, const engine *en) {
         { OPT_XTC_P, "xtc_probability" },
         { OPT_XTC_T, "xtc_threshold" },
         { OPT_DRY, "dry_multiplier" },
+        { OPT_TOP_N_SIGMA, "top_n_sigma" },
+        { OPT_DYNATEMP, "dynatemp_range" },
+        { OPT_DYNATEMP_E, "dynatemp_exponent" },
+        { OPT_DRY_BASE, "dry_base" },
+        { OPT_DRY_LENGTH, "dry_allowed_length" },
+        { OPT_DRY_LAST_N, "dry_penalty_last_n" },
+        { OPT_ADAPTIVE, "adaptive_target" },
+        { OPT_ADAPTIVE_D, "adaptive_decay" },
+        { OPT_MIRO_LR, "mirostat_eta" },
+        { OPT_MIRO_ENT, "mirostat_tau" },
         { OPT_MIROSTAT, "mirostat" },
         { OPT_SEED, "seed" },
     };
@@ -154,29 +180,15 @@ int sampler_open(lode_sampler **out, const args *a, const engine *en) {
     return lode_sampler_open(out, &d, &e) == LODE_OK ? 0 : fail(&e);
 }
 
-/* Drops the older half of what may go, so that the talk goes on. */
-static lode_status make_room(engine *en, int need, int n_keep, lode_err *err) {
-    const int n = lode_seq_length(en->session, 0), n_ctx = lode_session_n_ctx(en->session);
-    if (n + need <= n_ctx) return LODE_OK;
-    int drop = (n - n_keep) / 2;
-    if (n - drop + need > n_ctx) drop = n + need - n_ctx;
-    if (drop <= 0 || n_keep + drop > n)
-        return lode_fail(err, LODE_E_FULL,
-                         "the prompt has %d tokens, the context %d: use a larger one (-c) or a shorter prompt",
-                         need + n, n_ctx);
-    fprintf(stderr, "lode: the context of %d tokens is full: the oldest %d are forgotten (-c sets a larger one)\n",
-            n_ctx, drop);
-    return lode_seq_shift(en->session, 0, n_keep, n_keep + drop, err);
-}
-
-int feed(engine *en, const int32_t *ids, size_t n, int n_keep) {
+int feed(engine *en, const int32_t *ids, size_t n) {
     lode_err e = { 0 };
+    const int n_ctx = lode_session_n_ctx(en->session);
     if (n == 0) return fail_text("the prompt is empty: nothing to answer");
-    if (n > (size_t)lode_session_n_ctx(en->session))
-        return fail_text("the prompt has %zu tokens, the context %d: use a larger one (-c) or a shorter prompt", n,
-                         lode_session_n_ctx(en->session));
-    lode_status s = make_room(en, (int)n, n_keep, &e);
-    if (s == LODE_OK) s = lode_session_append(en->session, 0, ids, (int)n, &e);
+    const size_t all = n + (size_t)lode_seq_length(en->session, 0);
+    if (all > (size_t)n_ctx)
+        return fail_text("the prompt has %zu tokens, the context %d: use a larger one (-c) or a shorter prompt", all,
+                         n_ctx);
+    const lode_status s = lode_session_append(en->session, 0, ids, (int)n, &e);
     if (s == LODE_E_ABORTED) return 130;
     return s == LODE_OK ? 0 : fail(&e);
 }
@@ -195,6 +207,26 @@ static lode_status next_token(generation *g, int32_t *id, lode_err *err) {
     return lode_sampler_accept(g->sampler, *id, err);
 }
 
+/* Room in a full context: the older half of what may go is forgotten. False: the answer ends here, as does one without
+ * a limit that alone is longer than the context: it would hardly ever end. */
+static bool make_room(const generation *g) {
+    lode_session *s = g->en->session;
+    const int n = lode_seq_length(s, 0), n_ctx = lode_session_n_ctx(s);
+    const char *line = isatty(STDERR_FILENO) ? "\n" : "";
+    if (n < n_ctx) return true;
+    const int keep = g->n_keep < n / 2 ? g->n_keep : n / 2, drop = (n - keep) / 2;
+    const bool endless = g->n_predict < 0 && g->ids && g->ids->n > (size_t)n_ctx;
+    if (keep >= 0 && drop > 0 && !endless && lode_seq_shift(s, 0, keep, keep + drop, NULL) == LODE_OK) {
+        fprintf(stderr,
+                "%slode: the context of %d tokens is full: %d older ones are forgotten (-c sets a larger one)\n", line,
+                n_ctx, drop);
+        return true;
+    }
+    fprintf(stderr, "%slode: the context of %d tokens is full: the answer ends here (-c sets a larger one)\n", line,
+            n_ctx);
+    return false;
+}
+
 int generate(generation *g) {
     lode_err e = { 0 };
     lode_detok d;
@@ -206,23 +238,23 @@ int generate(generation *g) {
         lode_slice text;
         s = next_token(g, &id, &e);
         if (s != LODE_OK || (!g->ignore_eos && lode_vocab_is_eog(g->en->vocab, id))) break;
-        if (g->ids && !lode_grow((void **)&g->ids->items, &g->ids->cap, g->ids->n + 1, sizeof id)) break;
+        if (g->ids && !lode_grow((void **)&g->ids->items, &g->ids->cap, g->ids->n + 1, sizeof id)) {
+            s = lode_fail(&e, LODE_E_NOMEM, "out of memory");
+            break;
+        }
         if (g->ids) g->ids->items[g->ids->n++] = id;
         s = lode_detok_push(&d, id, &text, &e);
         if (s != LODE_OK) break;
         open = put(text);
+        if (!open) break;
         if (g->n_predict >= 0 && i + 1 == g->n_predict) break; /* nobody needs what would follow */
-        if (lode_seq_length(g->en->session, 0) == lode_session_n_ctx(g->en->session)) {
-            open = put(lode_detok_flush(&d)) && open;
-            fprintf(stderr, "%slode: the context of %d tokens is full: the answer ends here (-c sets a larger one)\n",
-                    isatty(STDERR_FILENO) ? "\n" : "", lode_session_n_ctx(g->en->session));
-            break;
-        }
+        if (!make_room(g)) break;
         s = lode_session_append(g->en->session, 0, &id, 1, &e);
         if (s != LODE_OK) break;
     }
     if (open) open = put(lode_detok_flush(&d));
+    const int error = errno; /* of the write that failed, if one did */
     lode_detok_free(&d);
     if (s != LODE_OK && s != LODE_E_ABORTED) return fail(&e);
-    return open ? 0 : EXIT_FAILED;
+    return open ? 0 : fail_output(error);
 }

@@ -2,6 +2,7 @@
 #include "app/app.h"
 #include "base/file.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,6 +44,16 @@ int fail_usage(const char *fmt, ...) {
     fputc('\n', stderr);
     va_end(ap);
     return EXIT_USAGE;
+}
+
+int fail_output(int error) {
+    if (error == EPIPE) return fail_text("nobody reads standard output any more: stopped");
+    return fail_text("standard output cannot be written: %s", error ? strerror(error) : "a write failed");
+}
+
+void print_text(lode_slice s, size_t most) {
+    for (size_t i = 0; i < s.n && i < most; i++) putchar((unsigned char)s.p[i] < 32 || s.p[i] == 127 ? '.' : s.p[i]);
+    if (s.n > most) printf("... (%zu bytes)", s.n);
 }
 
 int fail(const lode_err *e) { return fail_text("%s", e->text); }
@@ -98,7 +109,7 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(argv[1], "--version")) {
         printf("lode %s\n", lode_version());
-        return 0;
+        return fflush(stdout) == 0 ? 0 : fail_output(errno);
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         usage(stdout);
@@ -109,11 +120,13 @@ int main(int argc, char **argv) {
     for (int i = 0; i < N_COMMAND; i++) {
         if (strcmp(argv[1], commands[i].name) != 0) continue;
         args a;
+        a.program = argv[0];
         const int rc = args_read(&a, commands[i].name, commands[i].letter, argc - 2, argv + 2);
         if (rc != 0) return rc < 0 ? 0 : rc;
         const int result = commands[i].run(&a);
-        if (fflush(stdout) != 0 && result == 0) return EXIT_FAILED;
-        return result;
+        errno = 0;
+        const bool written = fflush(stdout) == 0 && !ferror(stdout);
+        return written || result != 0 ? result : fail_output(errno);
     }
     return unknown(argv[1]);
 }

@@ -21,7 +21,7 @@ static char *talk_json(const message *m, size_t n) {
     lode_str text = { 0 };
     for (size_t i = 0; i < n; i++) {
         lode_str_clear(&text);
-        const size_t len = strlen(m[i].content);
+        const size_t len = m[i].n;
         for (size_t k = 0; k < len;) {
             uint32_t cp;
             const int step = lode_utf8_next(m[i].content + k, len - k, &cp);

@@ -2,7 +2,7 @@
 # gen_markov.py - writes a tiny llama-type GGUF whose next token depends only on the last token: a scripted model.
 # Attention output and FFN output are zero; embeddings are one-hot; output.weight is the transition table. A prompt that
 # ends in [[NAME]] makes it say what scenario NAME lists.
-# usage: gen_markov.py OUT.gguf [--nan | --inf | --talk]   --talk: long context, and "assistant:" is answered by the loop
+# usage: gen_markov.py OUT.gguf [--nan | --inf | --talk]   --talk: long context, "assistant:" is answered by the loop, roles must alternate
 # Prints trigger ids and the text each one must produce
 import struct, sys, math, array
 p = struct.pack; NE = 512; HI = 50.0; AMP = 1000.0
@@ -43,6 +43,7 @@ def kv(k, t, raw): return s(k) + p('<I', t) + raw
 U32, F32, BOOL, STR, ARR, I32 = 4, 6, 7, 8, 9, 5
 def arr(k, et, raw): return kv(k, ARR, p('<IQ', et, NV) + raw)
 TM = "{% for m in messages %}{{ m.content }}{% endfor %}"
+if '--talk' in sys.argv: TM = TM.replace('%}{{', "%}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}{{")
 K = [kv('general.architecture', STR, s('llama')), kv('general.name', STR, s('markov test')),
      *[kv('llama.' + k, U32, p('<I', v)) for k, v in (('block_count', 1), ('context_length', 200000 if '--talk' in sys.argv else 256), ('embedding_length', NE), ('feed_forward_length', 64), ('attention.head_count', 8), ('attention.head_count_kv', 1), ('rope.dimension_count', 64), ('vocab_size', NV))],
      kv('llama.attention.layer_norm_rms_epsilon', F32, p('<f', 1e-6)), kv('tokenizer.ggml.model', STR, s('llama')),

@@ -16,10 +16,29 @@ P
 run 0 "$LODE" bench -m "$MARKOV" -p 16 -n 8 -r 1 -o csv
 has "avg_ts"
 lines out -eq 3
+# Lists are measured one by one; names with quotes stay JSON.
+cp "$MARKOV" "$WORK/a \"b\".gguf"
+run 0 "$LODE" bench -m "$WORK/a \"b\".gguf" -p 4,8 -n 2 -r 1 -t 1,2 -o json
+python3 - "$WORK/out" <<'P' || fault "a list is not measured as asked"
+import json, sys
+rows = json.load(open(sys.argv[1]))
+want = [(p, n, t) for t in (1, 2) for p, n in ((4, 0), (8, 0), (0, 2))]
+assert [(r["n_prompt"], r["n_gen"], r["n_threads"]) for r in rows] == want, rows
+assert all(r["model_filename"].endswith('a "b".gguf') for r in rows)
+P
+run 2 "$LODE" bench -m "$MARKOV" -p 4,many
+one_line
+run 2 "$LODE" bench -m "$MARKOV" -p 0 -n 0
+one_line
 run 2 "$LODE" bench -m "$MARKOV" -o xml
 one_line
 run 0 "$LODE" compare -m "$MARKOV"
 lines out -gt 3
+run 0 "$LODE" compare -m "$MARKOV" --against CPU
+grep -q '^logits  *0  *0$' "$WORK/out" || fault "a device differs from itself"
+run 1 "$LODE" compare -m "$MARKOV" --against CUDA9
+tells CUDA9
+one_line
 for stage in graph placed fused kernels memory plan; do
   run 0 "$LODE" run --raw -m "$MARKOV" -p x --print $stage
   lines out -ge 2

@@ -142,3 +142,32 @@ t.wait_for(b"> ")
 t.settle()
 os.kill(t.pid, signal.SIGTERM)
 t.leave(0)
+
+# A full context forgets the oldest turns, question and answer together (the template insists that they alternate), and
+# the talk goes on; what does not fit at all is refused without spoiling the talk.
+t = Talk(args=("-c", "128", "-n", "20"))
+t.wait_for(b"> ")
+forgotten = 0
+for turn in range(12):
+    t.type(b"y" * 300 + b"\n" if turn == 6 else b"[[loop]]\n")
+    t.wait_for(b"use a larger one" if turn == 6 else LOOP)
+    t.wait_for(b"\n> ")
+    t.settle(0.1)
+    forgotten += b"turns forgotten" in t.seen
+    if b"alternate" in t.seen:
+        sys.exit(f"turn {turn} is not a talk: {t.seen!r}")
+if not forgotten:
+    sys.exit("nothing was forgotten in twelve turns")
+t.type(b"\x04")
+t.leave(0)
+
+# An answer goes on in a shortened context, but not for ever.
+t = Talk(args=("-c", "128"))
+t.wait_for(b"> ")
+t.type(b"[[loop]]\n")
+t.wait_for(b"older ones are forgotten")
+t.wait_for(b"the answer ends here")
+t.wait_for(b"\n> ")
+t.settle()
+t.type(b"\x04")
+t.leave(0)

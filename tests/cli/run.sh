@@ -30,11 +30,26 @@ ask 1 -c 64
 tells 64
 one_line
 rm "$WORK/in"
-# A reader that goes away ends the program quietly.
+# A reader that goes away ends the program, with one line.
 checks=$((checks + 1))
 timeout 20 "$LODE" run --raw --temp 0 -m "$MARKOV" -p '[[loop]]' -n -1 2> "$WORK/err" | head -c 10 > "$WORK/out"
 [ "${PIPESTATUS[0]}" -ne 124 ] || fault "goes on after its reader left"
-[ ! -s "$WORK/err" ] || [ "$(wc -l < "$WORK/err")" -le 1 ] || fault "chatter after the reader left"
+one_line
+tells "standard output"
+# A full disk behind standard output is told.
+if [ -w /dev/full ]; then
+  for c in "run --raw --temp 0 -p [[stop-near-miss]]" inspect "tokenize -p x"; do
+    checks=$((checks + 1)) rc=0
+    "$LODE" $c -m "$MARKOV" > /dev/full 2> "$WORK/err" < /dev/null || rc=$?
+    [ "$rc" = 1 ] || fault "$c on a full disk: exit code $rc"
+    one_line
+    tells "No space left"
+  done
+fi
+# A prompt with a NUL byte in it goes on behind it, through the chat template too.
+printf 'a\0[[stop-near-miss]]' > "$WORK/in"
+run 0 "$LODE" run --temp 0 -m "$MARKOV" && out 'Alice! bye'
+rm "$WORK/in"
 # Any folder, after being moved.
 cp "$LODE" "$WORK/moved" && cd / && run 0 "$WORK/moved" run --raw --temp 0 -m "$MARKOV" -p '[[stop-near-miss]]' && out 'Alice! bye'
 # Each path that the machine has computes the same answer.

@@ -45,6 +45,22 @@ one_line
 run 1 "$LODE" run -m "$MARKOV" -p x -dev CUDA7
 tells "CPU"
 one_line
+run 2 "$LODE" run -m "$MARKOV" hello
+tells "-p 'hello'"
+one_line
+run 2 "$LODE" chat "$MARKOV"
+tells "lode chat -m $MARKOV"
+one_line
+run 2 "$LODE" devices all
+one_line
+run 2 "$LODE" run -m "$MARKOV" -p x -ctv f32
+tells "-ctk f32"
+one_line
+# From another folder, the model beside the program's own is named.
+mkdir -p "$WORK/tree/build" "$WORK/tree/models" && cp "$LODE" "$WORK/tree/build/lode"
+: > "$WORK/tree/models/SmolLM2-135M-Instruct.Q4_1.gguf"
+run 2 "$WORK/tree/build/lode" run -p hello
+tells "there is one: -m $WORK/tree/build/../models/SmolLM2-135M-Instruct.Q4_1.gguf"
 run 0 "$LODE" devices
 has "CPU"
 finish

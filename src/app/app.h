@@ -39,6 +39,9 @@ int fail_output(int error);
 /* Text of a file or a person on one line of standard output: control characters become dots, the end is cut. */
 void print_text(lode_slice s, size_t most);
 
+/* Whether a model was named and is there: 0, or an exit code after a message that says what to name instead. */
+int check_model(const args *a, const char *path);
+
 /* A model made ready by the options -m -dev --isa -t -c -b -ctk --act. */
 typedef struct engine {
     lode_runtime *rt;

@@ -110,7 +110,8 @@ int cmd_compare(const args *a) {
     side x = { 0 }, y = { 0 };
     const char *path = a->value[OPT_MODEL], *act = a->value[OPT_ACT];
     way w = { .isa = a->value[OPT_ISA], .dev = a->value[OPT_DEV], .act_f32 = act && !strcmp(act, "f32") };
-    if (!path) return fail_usage("which model? -m FILE names it");
+    const int missing = check_model(a, path);
+    if (missing) return missing;
     if (act && !w.act_f32 && strcmp(act, "default") != 0) return fail_usage("--act %s: expected default or f32", act);
     if (!args_int(a, OPT_THREADS, 0, 1, 1024, &w.n_threads)) return EXIT_USAGE;
     const way o = other_way(&w, a->value[OPT_AGAINST] ? a->value[OPT_AGAINST] : "f32");

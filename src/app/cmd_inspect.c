@@ -77,7 +77,8 @@ static void print_memory(const args *a, const lode_gguf *g, const lode_arch *arc
         return;
     }
     const int train = (int)hp.n_ctx_train;
-    if (!args_int(a, OPT_CTX, train < 8192 ? train : 8192, 1, 1 << 30, &n_ctx)) return;
+    if (!args_int(a, OPT_CTX, 0, 0, 1 << 30, &n_ctx)) return;
+    if (n_ctx == 0) n_ctx = train < 8192 ? train : 8192;
     const double kv = 4.0 * n_ctx * hp.n_layer * hp.n_head_kv * hp.d_head;
     double weights = 0;
     for (uint64_t i = 0; i < lode_gguf_n_tensors(g); i++) weights += (double)lode_gguf_tensor_at(g, i)->bytes;
@@ -97,9 +98,10 @@ int cmd_inspect(const args *a) {
     lode_slice name = { 0 };
     bool found = false;
     int n_ctx;
-    if (!args_int(a, OPT_CTX, 0, 1, 1 << 30, &n_ctx)) return EXIT_USAGE;
+    if (!args_int(a, OPT_CTX, 0, 0, 1 << 30, &n_ctx)) return EXIT_USAGE;
     const char *path = a->value[OPT_MODEL] ? a->value[OPT_MODEL] : a->rest;
-    if (!path) return fail_usage("which file? -m FILE names it");
+    const int missing = check_model(a, path);
+    if (missing) return missing;
     if (lode_gguf_open(&g, path, &e) != LODE_OK) return fail(&e);
     printf("%s: GGUF version %d, %llu keys, %llu tensors, %d file%s\n", path, lode_gguf_version(g),
            (unsigned long long)lode_gguf_n_kv(g), (unsigned long long)lode_gguf_n_tensors(g), lode_gguf_n_parts(g),

@@ -7,6 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A piece on one line: what would move the cursor is written as in C. */
+static void print_piece(lode_slice s) {
+    for (size_t i = 0; i < s.n; i++) {
+        const unsigned char c = (unsigned char)s.p[i];
+        if (c == '\n' || c == '\t' || c == '\r')
+            printf("\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
+        else if (c < 32 || c == 127)
+            printf("\\x%02x", (unsigned)c);
+        else
+            putchar(c);
+    }
+}
+
 static int print_ids(const args *a, const lode_vocab *v, const lode_tokens *ids) {
     for (size_t i = 0; i < ids->n; i++) {
         if (a->value[OPT_IDS]) {
@@ -15,7 +28,9 @@ static int print_ids(const args *a, const lode_vocab *v, const lode_tokens *ids)
         }
         char piece[256];
         const size_t n = lode_vocab_piece(v, ids->items[i], true, piece, sizeof piece);
-        printf("%6d  '%.*s'\n", (int)ids->items[i], (int)(n < sizeof piece ? n : sizeof piece), piece);
+        printf("%6d  '", (int)ids->items[i]);
+        print_piece((lode_slice){ piece, n < sizeof piece ? n : sizeof piece });
+        printf("'\n");
     }
     if (a->value[OPT_IDS]) putchar('\n');
     return 0;
@@ -28,7 +43,8 @@ int cmd_tokenize(const args *a) {
     lode_tokens ids = { 0 };
     char *text = NULL;
     size_t n = 0;
-    if (!a->value[OPT_MODEL]) return fail_usage("which model? -m FILE names it");
+    const int missing = check_model(a, a->value[OPT_MODEL]);
+    if (missing) return missing;
     lode_status s = lode_gguf_open(&g, a->value[OPT_MODEL], &e);
     if (s == LODE_OK) s = lode_vocab_open_gguf(&v, g, NULL, &e);
     const char *given = a->value[OPT_PROMPT];

@@ -61,8 +61,7 @@ static int no_model(const args *a) {
     return rc;
 }
 
-static int check_path(const args *a) {
-    const char *path = a->value[OPT_MODEL];
+int check_model(const args *a, const char *path) {
     if (!path) return no_model(a);
     if (lode_is_dir(path) || lode_is_file(path)) return 0;
     lode_str other = { 0 };
@@ -86,7 +85,7 @@ int engine_open(engine *en, const args *a, int n_ctx) {
     lode_err e = { 0 };
     bool kv_f32, v_f32, act_f32;
     int n_threads, n_batch, ctx;
-    int rc = check_path(a);
+    int rc = check_model(a, a->value[OPT_MODEL]);
     if (!rc) rc = one_of(a, OPT_CTK, "--cache-type-k", "f16", "f32", &kv_f32);
     if (!rc) rc = one_of(a, OPT_CTV, "--cache-type-v", "f16", "f32", &v_f32);
     if (!rc && a->value[OPT_CTV] && v_f32 != kv_f32)

@@ -15,6 +15,8 @@ printf '[[stop-near-miss]]' > "$WORK/in"
 ask 0 && out 'Alice! bye'
 ask 0 -f "$WORK/in" && out 'Alice! bye'
 rm "$WORK/in"
+run 1 "$LODE" run -m "$MARKOV"
+one_line
 # The same seed gives the same text; several seeds give several.
 texts=$(for s in 1 2 3 4 5 6 7 8; do "$LODE" run --raw -m "$MARKOV" -s $s --min-p 0 -p '[[dist]]'; echo; done 2> /dev/null | sort -u | wc -l)
 [ "$texts" -gt 1 ] || fault "eight seeds gave one text"

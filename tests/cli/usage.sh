@@ -12,7 +12,7 @@ for c in run chat bench inspect tokenize devices compare convert; do
   run 0 "$LODE" $c --help
   has "usage: lode $c"
   lines out -le 24
-  awk 'length > 100 { exit 1 }' "$WORK/out" || fault "help of $c is wide"
+  awk 'length > 80 { exit 1 }' "$WORK/out" || fault "help of $c is wide"
   run 0 "$LODE" $c --help-all
   has "--help-all"
 done
@@ -36,6 +36,17 @@ one_line
 run 1 "$LODE" run -m "$WORK/markow.gguf" -p x
 tells "markov.gguf"
 one_line
+for c in inspect compare "tokenize -p x"; do
+  run 1 "$LODE" $c -m "$WORK/markow.gguf"
+  tells "markov.gguf"
+  one_line
+  run 2 "$LODE" $c
+  tells "models/SmolLM2-135M-Instruct.Q4_1.gguf"
+  one_line
+done
+run 0 "$LODE" tokenize -m "$MARKOV" -p "$(printf 'a\nb\033')"
+has "'\\n'"
+has "'\\x1b'"
 run 1 "$LODE" run -m "$WORK" -p x
 tells "lode convert"
 one_line

@@ -70,7 +70,6 @@ LODE_API lode_tensor *lode_copy(lode_graph *g, lode_tensor *x, lode_type type);
 /* Rotary position embedding (Su et al. 2021). Pairs are (i, i + n_rot/2) in NEOX order, (2i, 2i+1) in NORM order. */
 typedef enum { LODE_ROPE_NORM, LODE_ROPE_NEOX } lode_rope_order;
 typedef struct lode_rope_desc {
-    int32_t kind;      /* lode_rope_order */
     int32_t n_rot;     /* leading elements of each head that turn, even; the rest is copied */
     float base;        /* frequency base, 10000 for the paper */
     float scale;       /* positions are multiplied by this; 1 for none (linear scaling: 1/factor) */

@@ -127,8 +127,7 @@ lode_status lode_like(lode_tensor *t, int src, lode_type type, lode_err *err) {
     return lode_dense(t, err);
 }
 
-/* What is computed from a tensor with a run-time size has that size too, where the dimensions agree. */
-static void inherit_dyn(lode_tensor *t) {
+void lode_inherit_dyn(lode_tensor *t) {
     for (int i = 0; i < LODE_MAX_SRC && t->src[i] && !t->dyn; i++) {
         const lode_tensor *s = t->src[i];
         if (!s->dyn || s->ne[s->dyn_dim] != t->ne[s->dyn_dim]) continue;
@@ -155,7 +154,7 @@ lode_tensor *lode_op_new(lode_graph *g, lode_op op, const void *par, size_t par_
         lode_graph_fail(g, LODE_E_NOMEM, "graph: out of memory");
         return g->nowhere;
     }
-    inherit_dyn(t);
+    lode_inherit_dyn(t);
     return t;
 }
 

@@ -21,8 +21,7 @@ struct lode_case;
 /* The one declaration of an op. */
 typedef struct lode_op_info {
     const char *name, *doc;
-    int n_src;      /* inputs that must be there */
-    int n_src_most; /* inputs that may be there; 0 counts as n_src */
+    int n_src; /* inputs that must be there; more may follow */
     /* Type rule, then shape rule: fills type, ne, view_of of t from its sources. */
     lode_status (*infer)(lode_tensor *t, lode_err *err);
     /* Meaning: plain loops on host memory, long sums in double. NULL for a fused op: its rule is its meaning. */
@@ -53,6 +52,8 @@ lode_tensor *lode_op_new1(lode_graph *g, lode_op op, const void *par, size_t n, 
 lode_tensor *lode_op_new2(lode_graph *g, lode_op op, const void *par, size_t n, lode_tensor *a, lode_tensor *b);
 lode_tensor *lode_op_new3(lode_graph *g, lode_op op, const void *par, size_t n, lode_tensor *a, lode_tensor *b,
                           lode_tensor *c);
+/* Gives a new node the run-time size of its first source that has one, where the sizes agree. */
+void lode_inherit_dyn(lode_tensor *t);
 /* Keeps the first failure. */
 void lode_graph_fail(lode_graph *g, lode_status code, const char *fmt, ...) LODE_PRINTF(3, 4);
 

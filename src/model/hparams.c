@@ -146,8 +146,7 @@ lode_status lode_hparams_read(lode_hparams *hp, const lode_gguf *g, const lode_a
     if (hp->yarn_beta_fast == 0) hp->yarn_beta_fast = 32.0f;
     if (hp->yarn_beta_slow == 0) hp->yarn_beta_slow = 1.0f;
     LODE_TRY(check(hp, arch->name, err));
-    hp->rope = (lode_rope_desc){ .kind = (int32_t)arch->rope_order,
-                                 .n_rot = (int32_t)hp->n_rot,
+    hp->rope = (lode_rope_desc){ .n_rot = (int32_t)hp->n_rot,
                                  .base = hp->rope_base,
                                  .beta_fast = hp->yarn_beta_fast,
                                  .beta_slow = hp->yarn_beta_slow,

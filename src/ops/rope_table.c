@@ -85,7 +85,6 @@ const lode_op_info lode_op_rope_table = {
     .name = "rope_table",
     .doc = "cos and sin of positions times frequencies",
     .n_src = 1,
-    .n_src_most = 2,
     .infer = infer,
     .ref = ref,
     .make = make,

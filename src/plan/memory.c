@@ -61,8 +61,6 @@ static bool give(space *s, size_t from, size_t bytes) {
     return true;
 }
 
-static lode_tensor *base_of(lode_tensor *t) { return t->view_of ? t->view_of : t; }
-
 static bool is_ours(const lode_tensor *t) { return t->id >= 0 && !t->view_of && !t->buffer; }
 
 /* Position of the last node that reads each tensor; outputs and inputs are read at the end. */
@@ -71,12 +69,12 @@ static void last_uses(const lode_plan *p, int *last) {
     for (size_t i = 0; i < p->nodes.n; i++) {
         lode_tensor *t = p->nodes.items[i];
         for (int k = 0; k < LODE_MAX_SRC && t->src[k]; k++)
-            if (base_of(t->src[k])->id >= 0) last[base_of(t->src[k])->id] = (int)i;
+            if (lode_plan_owner(t->src[k])->id >= 0) last[lode_plan_owner(t->src[k])->id] = (int)i;
         if (t->id >= 0 && last[t->id] < (int)i) last[t->id] = (int)i;
     }
     for (size_t i = 0; i < p->all.n; i++) {
         const lode_tensor *t = p->all.items[i];
-        if (t->flags & (LODE_T_INPUT | LODE_T_OUTPUT)) last[base_of(p->all.items[i])->id] = (int)p->nodes.n;
+        if (t->flags & (LODE_T_INPUT | LODE_T_OUTPUT)) last[lode_plan_owner(p->all.items[i])->id] = (int)p->nodes.n;
     }
 }
 
@@ -112,7 +110,7 @@ static lode_status walk(layout *l, lode_err *err) {
         for (int k = -1; k < LODE_MAX_SRC; k++) { /* -1: a result that nobody reads */
             lode_tensor *s = k < 0 ? t : t->src[k];
             if (!s) break;
-            s = base_of(s);
+            s = lode_plan_owner(s);
             if (s->id < 0 || !l->sizes[s->id] || l->last[s->id] != (int)i) continue;
             if (!give(&l->spaces[l->stream[s->id]], s->offset, l->sizes[s->id]))
                 return lode_fail(err, LODE_E_NOMEM, "plan: out of memory");

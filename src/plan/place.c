@@ -15,8 +15,6 @@ static int stream_of_buffer(const lode_plan *p, const lode_buffer *b) {
     return -1;
 }
 
-static const lode_tensor *base_of(const lode_tensor *t) { return t->view_of ? t->view_of : t; }
-
 /* Index of the node that computes t (through views), -1 for leaves. */
 static int node_of(const lode_plan *p, const lode_tensor *t) {
     while (t->op == LODE_OP_NONE && t->view_of && t->src[0]) t = t->src[0];
@@ -34,7 +32,7 @@ static int choose(const lode_plan *p, const lode_tensor *t) {
     int best = -1;
     size_t most = 0;
     for (int k = 0; k < LODE_MAX_SRC && t->src[k]; k++) {
-        const lode_buffer *b = base_of(t->src[k])->buffer;
+        const lode_buffer *b = lode_plan_owner(t->src[k])->buffer;
         const size_t bytes = b ? lode_n_bytes(t->src[k]) : 0;
         if (bytes <= most) continue;
         const int s = stream_of_buffer(p, b);
@@ -74,7 +72,7 @@ typedef struct {
 
 static bool readable(const lode_plan *p, const lode_tensor *t, int t_stream, int at) {
     const lode_device *d = lode_stream_device(p->streams[at]);
-    const lode_buffer *b = base_of(t)->buffer;
+    const lode_buffer *b = lode_plan_owner(t)->buffer;
     const lode_buffer_type *type = b ? b->type : lode_device_buffer_type(lode_stream_device(p->streams[t_stream]));
     return lode_device_reads(d, type);
 }
@@ -96,7 +94,7 @@ static lode_status import(lode_plan *p, copies *c, lode_tensor *t, int k, int at
             t->src[k] = c->items[i].to;
             return LODE_OK;
         }
-    if (base_of(s)->flags & LODE_T_STATE)
+    if (lode_plan_owner(s)->flags & LODE_T_STATE)
         return lode_fail(err, LODE_E_UNSUPPORTED, "plan: %s reads a cache that lies on another device",
                          lode_op_name(t->op));
     if (s->view_of && !lode_is_contiguous(s))

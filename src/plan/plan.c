@@ -22,16 +22,6 @@ bool lode_plan_accepts(const lode_plan *p, const lode_tensor *t, int *stream) {
     return false;
 }
 
-/* The size that follows a run-time count comes from the first source that has one, where the sizes agree. */
-static void inherit_dyn(lode_tensor *t) {
-    for (int k = 0; k < LODE_MAX_SRC && t->src[k] && !t->dyn; k++) {
-        const lode_tensor *s = t->src[k];
-        if (!s->dyn || s->ne[s->dyn_dim] != t->ne[s->dyn_dim]) continue;
-        t->dyn = s->dyn;
-        t->dyn_dim = s->dyn_dim;
-    }
-}
-
 lode_status lode_plan_make_node(lode_plan *p, int op, const void *par, lode_tensor *const *src, lode_tensor **out,
                                 lode_err *err) {
     lode_tensor *t = lode_plan_new_tensor(p);
@@ -40,7 +30,7 @@ lode_status lode_plan_make_node(lode_plan *p, int op, const void *par, lode_tens
     if (par) memcpy(t->par, par, sizeof t->par);
     for (int i = 0; i < LODE_MAX_SRC && src[i]; i++) t->src[i] = src[i];
     LODE_TRY(lode_op_info_of(op)->infer(t, err));
-    inherit_dyn(t);
+    lode_inherit_dyn(t);
     *out = t;
     return LODE_OK;
 }
@@ -75,7 +65,6 @@ static lode_status copy_graph(lode_plan *p, const lode_graph *g, lode_err *err) 
         if (!LODE_PUSH(&p->nodes, p->by_id.items[g->nodes.items[i]->id]))
             return lode_fail(err, LODE_E_NOMEM, "plan: out of memory");
     }
-    p->n_graph_nodes = (int)g->nodes.n;
     return LODE_OK;
 }
 

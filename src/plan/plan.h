@@ -46,9 +46,13 @@ struct lode_plan {
     lode_buffer *scratch[LODE_PLAN_STREAMS]; /* own */
     size_t scratch_bytes[LODE_PLAN_STREAMS], unshared_bytes;
     int64_t cap[LODE_N_DYN], count[LODE_N_DYN];
-    int n_graph_nodes;
     lode_str fused_log, graph_log; /* own: lines of lower, and the graph as given when asked for */
 };
+
+/* The tensor that owns t's memory: t itself, or what it is a view of. */
+static inline lode_tensor *lode_plan_owner(const lode_tensor *t) {
+    return t->view_of ? t->view_of : (lode_tensor *)(uintptr_t)t;
+}
 
 /* A new tensor of the plan; NULL when out of memory. */
 lode_tensor *lode_plan_new_tensor(lode_plan *p);

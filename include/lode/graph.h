@@ -45,6 +45,18 @@ LODE_API lode_tensor *lode_merge_heads(lode_graph *g, lode_tensor *x);
 /* n elements from `from` on of each row: [d, tokens] as [n, tokens] with the old distance between rows. */
 LODE_API lode_tensor *lode_columns(lode_graph *g, lode_tensor *x, int64_t from, int64_t n);
 
+/* Any sizes and distances in bytes, starting `off` bytes into x; the caller answers for their staying inside. */
+LODE_API lode_tensor *lode_view(lode_graph *g, lode_tensor *x, const int64_t ne[LODE_MAX_DIMS],
+                                const size_t nb[LODE_MAX_DIMS], size_t off);
+
+/* Memory that the caller owns. Both outlive what is planned from the graph, and the graph outlives its plans then. */
+/* Data of like's type, sizes, distances, buffer, offset and flags (a buffer of NULL: only for asking what is
+ * supported). */
+LODE_API lode_tensor *lode_extern(lode_graph *g, const lode_tensor *like);
+/* Makes a node write its result into where's memory, with where's distances between rows; type and sizes must be the
+ * same. Returns t. */
+LODE_API lode_tensor *lode_into(lode_graph *g, lode_tensor *t, const lode_tensor *where);
+
 /* Rows of w [d, n] (any type) by index: ids i32 [t] -> f32 [d, t]. An index outside 0..n-1 gives a row of zeros. */
 LODE_API lode_tensor *lode_get_rows(lode_graph *g, lode_tensor *w, lode_tensor *ids);
 /* a + b and a * b, f32; b has a's sizes or 1 along each dimension and is repeated there. */

@@ -14,7 +14,7 @@
 
 typedef struct {
     const lode_tensor *t;
-    const lode_cpu_kernel *kernel; /* NULL: the reference, on task 0 */
+    const lode_cpu_kernel *kernel; /* NULL: the reference */
     void *shared;
     bool barrier;
 } launch;
@@ -136,6 +136,12 @@ typedef struct {
     atomic_bool stop;
 } cpu_stream;
 
+static void run_ref(const lode_cpu_work *w) {
+    int64_t from, to;
+    lode_cpu_share(w, lode_op_units(w->t), &from, &to);
+    if (from < to) lode_op_info_of(w->t->op)->ref(w->t, from, to);
+}
+
 static void walk(void *ctx, int task) {
     cpu_stream *c = ctx;
     lode_segment *s = c->running;
@@ -155,8 +161,8 @@ static void walk(void *ctx, int task) {
         w.next = &s->counters[i].next;
         if (l->kernel)
             l->kernel->run(&w);
-        else if (task == 0)
-            lode_op_info_of(l->t->op)->ref(l->t);
+        else
+            run_ref(&w);
         if (c->trace) lode_cpu_trace_add(c->trace, task, l->t, lode_cpu_kernel_name(s, i), start, lode_clock_ns());
     }
 }

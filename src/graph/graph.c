@@ -31,6 +31,11 @@ int lode_op_of_name(const char *name, size_t n) {
     return LODE_OP_NONE;
 }
 
+int64_t lode_op_units(const lode_tensor *t) {
+    const lode_op_info *o = infos[t->op];
+    return o->units ? o->units(t) : lode_n_rows(t);
+}
+
 static lode_tensor *new_tensor(lode_graph *g) {
     lode_tensor *t = lode_arena_alloc(&g->arena, 1, sizeof *t);
     if (!t) {
@@ -260,5 +265,46 @@ lode_tensor *lode_columns(lode_graph *g, lode_tensor *x, int64_t from, int64_t n
     if (!t) return g->nowhere;
     t->ne[0] = n;
     t->view_off += (size_t)from * x->nb[0];
+    return t;
+}
+
+lode_tensor *lode_view(lode_graph *g, lode_tensor *x, const int64_t ne[LODE_MAX_DIMS], const size_t nb[LODE_MAX_DIMS],
+                       size_t off) {
+    lode_tensor *t = view(g, x);
+    if (!t) return g->nowhere;
+    memcpy(t->ne, ne, sizeof t->ne);
+    memcpy(t->nb, nb, sizeof t->nb);
+    t->view_off += off;
+    t->dyn = LODE_DYN_NONE;
+    return t;
+}
+
+lode_tensor *lode_extern(lode_graph *g, const lode_tensor *like) {
+    if (g->err.code) return g->nowhere;
+    lode_tensor *t = new_tensor(g);
+    if (!t) return g->nowhere;
+    const int32_t id = t->id;
+    *t = *like;
+    t->id = id;
+    t->op = LODE_OP_NONE;
+    t->n_use = 0;
+    return t;
+}
+
+lode_tensor *lode_into(lode_graph *g, lode_tensor *t, const lode_tensor *where) {
+    if (g->err.code || t->op == LODE_OP_NONE) return t;
+    char have[80], want[80];
+    const bool fits = t->type == where->type && memcmp(t->ne, where->ne, sizeof t->ne) == 0;
+    const bool dense = where->nb[0] == (size_t)lode_type_bytes(where->type) || infos[t->op]->strided;
+    if (!fits || !dense) {
+        lode_graph_fail(g, LODE_E_SHAPE, "%s: a result %s cannot go into %s%s", lode_op_name(t->op),
+                        lode_shape_text(t, have, sizeof have), lode_shape_text(where, want, sizeof want),
+                        fits ? ", whose rows are not dense" : "");
+        return g->nowhere;
+    }
+    memcpy(t->nb, where->nb, sizeof t->nb);
+    if (t->view_of) return t; /* it lies in its target already */
+    t->buffer = where->buffer;
+    t->offset = where->offset;
     return t;
 }

@@ -24,8 +24,12 @@ typedef struct lode_op_info {
     int n_src; /* inputs that must be there; more may follow */
     /* Type rule, then shape rule: fills type, ne, view_of of t from its sources. */
     lode_status (*infer)(lode_tensor *t, lode_err *err);
-    /* Meaning: plain loops on host memory, long sums in double. NULL for a fused op: its rule is its meaning. */
-    void (*ref)(const lode_tensor *t);
+    /* Meaning: pieces [from, to) of all `units`, each independent of the others: plain loops on host memory, long sums
+     * in double, no memory of its own. NULL for a fused op: its rule is its meaning. */
+    void (*ref)(const lode_tensor *t, int64_t from, int64_t to);
+    int64_t (*units)(const lode_tensor *t); /* NULL: the rows of the result */
+    bool in_place;                          /* the result may lie exactly where a source of its size lies */
+    bool strided;                           /* the result's rows need not be dense */
     /* Test cases, one per '|' (ops/case.h), and the node that a case means. */
     const char *cases;
     lode_tensor *(*make)(lode_graph *g, const struct lode_case *c);
@@ -33,6 +37,8 @@ typedef struct lode_op_info {
 
 const lode_op_info *lode_op_info_of(int op);     /* NULL for LODE_OP_NONE and numbers outside the list */
 int lode_op_of_name(const char *name, size_t n); /* LODE_OP_NONE when there is none */
+/* Pieces that the reference of t's op can be cut into. */
+int64_t lode_op_units(const lode_tensor *t);
 
 struct lode_graph {
     lode_arena arena; /* own: tensors */
@@ -65,6 +71,8 @@ lode_status lode_want(const lode_tensor *t, bool cond, const char *what, lode_er
 lode_status lode_like(lode_tensor *t, int src, lode_type type, lode_err *err);
 /* Fills nb for dense rows of t->type; fails when sizes are not whole blocks or wrap. */
 lode_status lode_dense(lode_tensor *t, lode_err *err);
+/* Parameters of a node as its op's struct. */
+#define LODE_PAR(t, type) ((const type *)(const void *)(t)->par)
 /* "[576, 3]" of a tensor into buf. */
 const char *lode_shape_text(const lode_tensor *t, char *buf, size_t n);
 

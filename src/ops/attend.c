@@ -79,15 +79,17 @@ static void attend_one(const one_head *h) {
     }
 }
 
-static void ref(const lode_tensor *t) {
-    const lode_tensor *q = t->src[0], *pages = t->src[3], *spans = t->src[4];
-    for (int64_t token = 0; token < q->ne[2]; token++)
-        for (int64_t head = 0; head < q->ne[1]; head++) {
-            one_head h = { .t = t, .head = head, .token = token };
-            h.span = (const int32_t *)(const void *)lode_host_row(spans, token, 0, 0);
-            h.pages = (const int32_t *)(const void *)lode_host_row(pages, h.span[LODE_SPAN_SEQ], 0, 0);
-            attend_one(&h);
-        }
+static int64_t units(const lode_tensor *t) { return t->src[0]->ne[1] * t->src[0]->ne[2]; }
+
+static void ref(const lode_tensor *t, int64_t from, int64_t to) {
+    const lode_tensor *pages = t->src[3], *spans = t->src[4];
+    const int64_t n_head = t->src[0]->ne[1];
+    for (int64_t i = from; i < to; i++) {
+        one_head h = { .t = t, .head = i % n_head, .token = i / n_head };
+        h.span = (const int32_t *)(const void *)lode_host_row(spans, h.token, 0, 0);
+        h.pages = (const int32_t *)(const void *)lode_host_row(pages, h.span[LODE_SPAN_SEQ], 0, 0);
+        attend_one(&h);
+    }
 }
 
 const lode_op_info lode_op_attend = {
@@ -96,4 +98,5 @@ const lode_op_info lode_op_attend = {
     .n_src = 5,
     .infer = infer,
     .ref = ref,
+    .units = units,
 };

@@ -24,10 +24,9 @@ static inline const float *lode_binary_row(const lode_tensor *t, int64_t r) {
                                                       b->ne[3] == 1 ? 0 : i3);
 }
 
-static inline void lode_ref_binary(const lode_tensor *t, double (*f)(double a, double b)) {
-    const int64_t rows = lode_n_rows(t);
+static inline void lode_ref_binary(const lode_tensor *t, int64_t from, int64_t to, double (*f)(double a, double b)) {
     const int64_t step = t->src[1]->ne[0] == 1 ? 0 : 1;
-    for (int64_t r = 0; r < rows; r++) {
+    for (int64_t r = from; r < to; r++) {
         const float *a = (const float *)(const void *)lode_host_nth_row(t->src[0], r), *b = lode_binary_row(t, r);
         float *y = (float *)(void *)lode_host_nth_row(t, r);
         for (int64_t i = 0; i < t->ne[0]; i++) y[i] = (float)f((double)a[i], (double)b[i * step]);

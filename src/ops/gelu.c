@@ -11,7 +11,7 @@ static double value(double x, const void *par) {
     return 0.5 * x * (1.0 + tanh(0.79788456080286536 * x * (1.0 + 0.044715 * x * x)));
 }
 
-static void ref(const lode_tensor *t) { lode_ref_unary(t, value); }
+static void ref(const lode_tensor *t, int64_t from, int64_t to) { lode_ref_unary(t, from, to, value); }
 static lode_tensor *make(lode_graph *g, const lode_case *c) { return lode_gelu(g, c->src[0]); }
 
 const lode_op_info lode_op_gelu = {
@@ -20,6 +20,7 @@ const lode_op_info lode_op_gelu = {
     .n_src = 1,
     .infer = lode_infer_unary,
     .ref = ref,
+    .in_place = true,
     .make = make,
     .cases = "x=f32[1] | x=f32[63,3] | x=f32[64,5,2] | x=f32[576,4]+32 | x=f32[1536,7]",
 };

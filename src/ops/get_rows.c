@@ -23,10 +23,10 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     return lode_dense(t, err);
 }
 
-static void ref(const lode_tensor *t) {
+static void ref(const lode_tensor *t, int64_t from, int64_t to) {
     const lode_tensor *w = t->src[0];
     const int32_t *ids = (const int32_t *)(const void *)lode_host(t->src[1]);
-    for (int64_t r = 0; r < t->ne[1]; r++) {
+    for (int64_t r = from; r < to; r++) {
         float *y = (float *)(void *)lode_host_row(t, r, 0, 0);
         if (ids[r] < 0 || ids[r] >= w->ne[1])
             memset(y, 0, (size_t)t->ne[0] * sizeof *y);

@@ -22,7 +22,7 @@ static lode_status infer_quant(lode_tensor *t, lode_err *err) {
     return lode_like(t, 0, LODE_Q8A, err);
 }
 
-#define GLU(ID, lower, infer_fn, text, case_list)                         \
+#define GLU(ID, lower, infer_fn, in_place_, text, case_list)              \
     static lode_tensor *make_##lower(lode_graph *g, const lode_case *c) { \
         return lode_op_new2(g, LODE_##ID, NULL, 0, c->src[0], c->src[1]); \
     }                                                                     \
@@ -31,6 +31,7 @@ static lode_status infer_quant(lode_tensor *t, lode_err *err) {
         .doc = text,                                                      \
         .n_src = 2,                                                       \
         .infer = infer_fn,                                                \
+        .in_place = in_place_,                                            \
         .make = make_##lower,                                             \
         .cases = case_list,                                               \
     };
@@ -39,7 +40,7 @@ static lode_status infer_quant(lode_tensor *t, lode_err *err) {
     "g=f32[1] u=f32[1] | g=f32[63,3] u=f32[63,3] | g=f32[1536,5] u=f32[1536,5] | g=f32[64,3]+32 u=f32[64,3]+32"
 #define WHOLE "g=f32[32] u=f32[32] | g=f32[1536,5] u=f32[1536,5] | g=f32[64,3]+32 u=f32[64,3]+32"
 
-GLU(SWIGLU, swiglu, infer, "silu(gate) * up", PLAIN)
-GLU(GEGLU, geglu, infer, "gelu(gate) * up", PLAIN)
-GLU(SWIGLU_QUANT, swiglu_quant, infer_quant, "silu(gate) * up, as q8a rows", WHOLE)
-GLU(GEGLU_QUANT, geglu_quant, infer_quant, "gelu(gate) * up, as q8a rows", WHOLE)
+GLU(SWIGLU, swiglu, infer, true, "silu(gate) * up", PLAIN)
+GLU(GEGLU, geglu, infer, true, "gelu(gate) * up", PLAIN)
+GLU(SWIGLU_QUANT, swiglu_quant, infer_quant, false, "silu(gate) * up, as q8a rows", WHOLE)
+GLU(GEGLU_QUANT, geglu_quant, infer_quant, false, "gelu(gate) * up, as q8a rows", WHOLE)

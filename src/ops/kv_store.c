@@ -31,18 +31,20 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     return LODE_OK;
 }
 
-static void ref(const lode_tensor *t) {
+static int64_t units(const lode_tensor *t) { return t->src[2]->ne[0]; }
+
+static void ref(const lode_tensor *t, int64_t from, int64_t to) {
     const lode_tensor *x = t->src[1];
     const int32_t *slots = (const int32_t *)(const void *)lode_host(t->src[2]);
     const bool heads = x->ne[0] * x->ne[1] == t->ne[0];
-    for (int64_t i = 0; i < t->src[2]->ne[0]; i++) {
+    for (int64_t i = from; i < to; i++) {
         if (slots[i] < 0 || slots[i] >= t->ne[1]) continue;
-        const float *from = (const float *)(const void *)(lode_host(x) + (size_t)i * (heads ? x->nb[2] : x->nb[1]));
-        char *to = lode_host_row(t, slots[i], 0, 0);
+        const float *row = (const float *)(const void *)(lode_host(x) + (size_t)i * (heads ? x->nb[2] : x->nb[1]));
+        char *cell = lode_host_row(t, slots[i], 0, 0);
         if (t->type == LODE_F32)
-            memcpy(to, from, (size_t)t->ne[0] * sizeof *from);
+            memcpy(cell, row, (size_t)t->ne[0] * sizeof *row);
         else
-            lode_encode_row(t->type, from, to, t->ne[0]);
+            lode_encode_row(t->type, row, cell, t->ne[0]);
     }
 }
 
@@ -56,6 +58,7 @@ const lode_op_info lode_op_kv_store = {
     .n_src = 3,
     .infer = infer,
     .ref = ref,
+    .units = units,
     .make = make,
     .cases = "cache=f16[64,256] x=f32[64,3] slots=i32[3]<256 | cache=f32[64,256] x=f32[64,3] slots=i32[3]<256"
              " | cache=f16[192,128] x=f32[64,3,5] slots=i32[5]<128 | cache=f16[64,128] x=f32[64,1,5] slots=i32[5]<128",

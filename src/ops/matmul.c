@@ -31,11 +31,13 @@ static double dot(const float *a, const float *b, int64_t n) {
 }
 
 /* Decodes one row of w at a time into 4 KiB pieces, so that the reference allocates nothing. */
-static void ref(const lode_tensor *t) {
+static int64_t units(const lode_tensor *t) { return t->ne[0]; }
+
+static void ref(const lode_tensor *t, int64_t from, int64_t to) {
     const lode_tensor *w = t->src[0], *x = t->src[1];
     enum { PIECE = 1024 };
     float a[PIECE], b[PIECE];
-    for (int64_t j = 0; j < w->ne[1]; j++)
+    for (int64_t j = from; j < to; j++)
         for (int64_t c = 0; c < x->ne[1]; c++) {
             double sum = 0;
             for (int64_t k = 0; k < w->ne[0]; k += PIECE) {
@@ -61,6 +63,7 @@ const lode_op_info lode_op_matmul = {
     .n_src = 2,
     .infer = lode_infer_matmul,
     .ref = ref,
+    .units = units,
     .make = make,
     .cases = TYPED("f32") TYPED("f16") TYPED("bf16") TYPED("q4_0") TYPED("q4_1") TYPED("q5_0") TYPED("q5_1")
         TYPED("q8_0") TYPED("q2_k") TYPED("q3_k") TYPED("q4_k") TYPED("q5_k")

@@ -27,6 +27,7 @@ const lode_op_info lode_op_norm_mul = {
     .doc = "rms_norm times a weight",
     .n_src = 2,
     .infer = lode_infer_binary,
+    .in_place = true,
     .make = make,
     .cases = "x=f32[1] w=f32[1] | x=f32[63,3] w=f32[63] | x=f32[576,5] w=f32[576] eps=1e-6 | x=f32[64,9,7] w=f32[64]"
              " | x=f32[64,3]+32 w=f32[64]",

@@ -13,9 +13,8 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     return lode_like(t, 0, LODE_Q8A, err);
 }
 
-static void ref(const lode_tensor *t) {
-    const int64_t rows = lode_n_rows(t);
-    for (int64_t r = 0; r < rows; r++)
+static void ref(const lode_tensor *t, int64_t from, int64_t to) {
+    for (int64_t r = from; r < to; r++)
         lode_encode_row(LODE_Q8A, (const float *)(const void *)lode_host_nth_row(t->src[0], r), lode_host_nth_row(t, r),
                         t->ne[0]);
 }

@@ -11,10 +11,9 @@ lode_tensor *lode_rms_norm(lode_graph *g, lode_tensor *x, float eps) {
     return lode_op_new1(g, LODE_RMS_NORM, &par, sizeof par, x);
 }
 
-static void ref(const lode_tensor *t) {
+static void ref(const lode_tensor *t, int64_t from, int64_t to) {
     const lode_rms_norm_par *par = (const lode_rms_norm_par *)(const void *)t->par;
-    const int64_t rows = lode_n_rows(t);
-    for (int64_t r = 0; r < rows; r++) {
+    for (int64_t r = from; r < to; r++) {
         const float *x = (const float *)(const void *)lode_host_nth_row(t->src[0], r);
         float *y = (float *)(void *)lode_host_nth_row(t, r);
         double sum = 0;
@@ -34,6 +33,7 @@ const lode_op_info lode_op_rms_norm = {
     .n_src = 1,
     .infer = lode_infer_unary,
     .ref = ref,
+    .in_place = true,
     .make = make,
     .cases = "x=f32[1] | x=f32[63,3] | x=f32[4096,5] eps=1e-6 | x=f32[64,9,7] | x=f32[576,4]+32",
 };

@@ -26,10 +26,10 @@ static void turn(const float *x, float *y, const float *cs, int a, int b) {
     y[b] = (float)(xa * s + xb * c);
 }
 
-static void ref(const lode_tensor *t) {
+static void ref(const lode_tensor *t, int64_t from, int64_t to) {
     const lode_rope_par *par = (const lode_rope_par *)(const void *)t->par;
     const int n_rot = (int)t->src[1]->ne[0];
-    for (int64_t r = 0; r < lode_n_rows(t); r++) {
+    for (int64_t r = from; r < to; r++) {
         const float *x = (const float *)(const void *)lode_host_nth_row(t->src[0], r);
         const float *cs = (const float *)(const void *)lode_host_row(t->src[1], r / t->ne[1], 0, 0);
         float *y = (float *)(void *)lode_host_nth_row(t, r);
@@ -53,6 +53,7 @@ const lode_op_info lode_op_rope = {
     .n_src = 2,
     .infer = infer,
     .ref = ref,
+    .in_place = true,
     .make = make,
     .cases =
         "x=f32[64,9,3] cs=f32[64,3] order=0 | x=f32[64,9,3] cs=f32[64,3] order=1 | x=f32[96,2,5] cs=f32[32,5] order=1"

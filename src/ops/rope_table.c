@@ -66,7 +66,8 @@ void lode_rope_table_fill(const lode_tensor *t, int pair_from, int pair_to) {
     }
 }
 
-static void ref(const lode_tensor *t) { lode_rope_table_fill(t, 0, (int)(t->ne[0] / 2)); }
+static int64_t units(const lode_tensor *t) { return t->ne[0] / 2; }
+static void ref(const lode_tensor *t, int64_t from, int64_t to) { lode_rope_table_fill(t, (int)from, (int)to); }
 
 static lode_tensor *make(lode_graph *g, const lode_case *c) {
     const lode_rope_desc d = {
@@ -87,6 +88,7 @@ const lode_op_info lode_op_rope_table = {
     .n_src = 1,
     .infer = infer,
     .ref = ref,
+    .units = units,
     .make = make,
     .cases = "pos=i32[3]<2000 | pos=i32[5]<9000 rot=256 base=1e6 | pos=i32[4]<9000 ext=1 scale=0.25"
              " | pos=i32[4]<500 f=f32[32] | pos=i32[4]<500 rot=18",

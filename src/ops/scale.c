@@ -16,7 +16,7 @@ static double value(double x, const void *par_) {
     return s * x;
 }
 
-static void ref(const lode_tensor *t) { lode_ref_unary(t, value); }
+static void ref(const lode_tensor *t, int64_t from, int64_t to) { lode_ref_unary(t, from, to, value); }
 
 static lode_tensor *make(lode_graph *g, const lode_case *c) {
     return lode_scale(g, c->src[0], (float)lode_case_num(c, "s", 1));
@@ -28,6 +28,7 @@ const lode_op_info lode_op_scale = {
     .n_src = 1,
     .infer = lode_infer_unary,
     .ref = ref,
+    .in_place = true,
     .make = make,
     .cases = "x=f32[1] s=3 | x=f32[63,3] s=0.5 | x=f32[576,4]+32 s=30",
 };

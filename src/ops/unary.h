@@ -6,9 +6,9 @@
 #include "graph/host.h"
 
 /* t[i] = f(src0[i], par). */
-static inline void lode_ref_unary(const lode_tensor *t, double (*f)(double x, const void *par)) {
-    const int64_t rows = lode_n_rows(t);
-    for (int64_t r = 0; r < rows; r++) {
+static inline void lode_ref_unary(const lode_tensor *t, int64_t from, int64_t to,
+                                  double (*f)(double x, const void *par)) {
+    for (int64_t r = from; r < to; r++) {
         const float *x = (const float *)(const void *)lode_host_nth_row(t->src[0], r);
         float *y = (float *)(void *)lode_host_nth_row(t, r);
         for (int64_t i = 0; i < t->ne[0]; i++) y[i] = (float)f((double)x[i], t->par);

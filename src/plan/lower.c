@@ -27,6 +27,55 @@ static void count_uses(lode_plan *p) {
     }
 }
 
+typedef struct {
+    const lode_buffer *buffer;
+    size_t from, to;
+} range;
+
+static range range_of(const lode_tensor *t) {
+    const lode_tensor *o = lode_plan_owner(t);
+    const size_t at = t->view_of ? o->offset + t->view_off : t->offset;
+    return (range){ o->buffer, at, at + lode_n_bytes(t) };
+}
+
+/* Memory that the caller assigned; the plan's own has no address yet and is never given to two values at once. */
+static bool overlap(range a, range b) { return a.buffer && a.buffer == b.buffer && a.from < b.to && b.from < a.to; }
+
+/* Whether a node in [from, to) other than those of `but` writes what `s` is. */
+static bool written_between(const lode_plan *p, const lode_tensor *s, size_t from, size_t to, const lode_match *but) {
+    for (size_t i = from; i < to; i++) {
+        bool own = false;
+        for (int k = 0; but && k < but->n_eaten; k++) own = own || but->eaten[k] == p->nodes.items[i];
+        if (!own && overlap(range_of(p->nodes.items[i]), range_of(s))) return true;
+    }
+    return false;
+}
+
+static size_t position(const lode_plan *p, const lode_tensor *t) {
+    size_t i = 0;
+    while (i < p->nodes.n && p->nodes.items[i] != t) i++;
+    return i;
+}
+
+/* Where the caller assigned memory, it counted on the order of single nodes: an input of the first may be overwritten
+ * before the last one runs, also by the last one's own result. */
+static bool memory_allows(const lode_plan *p, const lode_match *m, int op) {
+    const lode_tensor *top = m->eaten[0];
+    const size_t last = position(p, top);
+    size_t first = last;
+    for (int k = 1; k < m->n_eaten; k++) {
+        const size_t i = position(p, m->eaten[k]);
+        first = i < first ? i : first;
+    }
+    for (int k = 0; k < m->n_in; k++) {
+        const range in = range_of(m->in[k]), out = range_of(top);
+        const bool same = in.from == out.from && in.to == out.to && lode_op_info_of(op)->in_place;
+        if (overlap(in, out) && !same) return false;
+        if (in.buffer && written_between(p, m->in[k], first, last, m)) return false;
+    }
+    return true;
+}
+
 /* Ops whose repetition is common and worth finding: all layers turn by the same angles. */
 static bool same_node(const lode_tensor *a, const lode_tensor *b) {
     return a->op == b->op && memcmp(a->src, b->src, sizeof a->src) == 0 && memcmp(a->par, b->par, sizeof a->par) == 0 &&
@@ -38,7 +87,7 @@ static void merge_equal(lode_plan *p, int op) {
     for (size_t i = 0; i < p->nodes.n; i++) {
         lode_tensor *t = p->nodes.items[i], *twin = NULL;
         for (size_t k = 0; t->op == op && k < kept && !twin; k++)
-            if (same_node(p->nodes.items[k], t)) twin = p->nodes.items[k];
+            if (same_node(p->nodes.items[k], t) && !written_between(p, t->src[0], k, i, NULL)) twin = p->nodes.items[k];
         if (twin)
             replace_uses(p, t, twin);
         else
@@ -60,7 +109,7 @@ static void remove_nodes(lode_plan *p, lode_tensor *const *gone, int n) {
 /* Tries a rule at node i; true when it fired. */
 static bool try_rule(lode_plan *p, const lode_rule *r, lode_tensor *top) {
     lode_match m;
-    if (!lode_rule_match(r, top, &m)) return false;
+    if (!lode_rule_match(r, top, &m) || !memory_allows(p, &m, r->op)) return false;
     lode_tensor fused = *top;
     fused.op = (uint16_t)r->op;
     memcpy(fused.par, m.par, sizeof fused.par);

@@ -22,7 +22,10 @@ expect "-m alone suggests chat" 2 "lode chat -m x.gguf" "$lode" -m x.gguf
 expect "a near miss of an option" 2 "did you mean --model" "$lode" run --modle x
 expect "an option without its value" 2 "needs a value" "$lode" run -m
 expect "a number that is none" 2 "whole number" "$lode" run -m x -n many
-expect "no model names make chat" 2 "make chat" "$lode" chat
+mkdir -p "$work/away/bin" && cp "$lode" "$work/away/bin/" # where no model lies beside it
+expect "no model names make chat" 2 "make chat" env -C "$work/away" bin/lode chat
+mkdir -p "$work/away/models" && : > "$work/away/models/SmolLM2-135M-Instruct.Q4_1.gguf"
+expect "the model of make chat is named" 2 "there is one" env -C "$work/away" bin/lode chat
 expect "a missing file" 1 "no such file" "$lode" run -m "$work/none.gguf" -p x
 expect "a folder points to convert" 1 "lode convert" "$lode" run -m "$work" -p x
 expect "devices lists the CPU" 0 "CPU" "$lode" devices

@@ -83,7 +83,10 @@ static lode_status null_run(lode_stream *s, lode_segment *segment, lode_err *err
     null_device *d = null_of(s->device);
     if (d->faults.fail_run > 0 && --d->faults.fail_run == 0)
         return lode_fail(err, LODE_E_DEVICE, "%s: the run failed (asked for by a test)", d->name);
-    for (int i = 0; i < segment->n; i++) lode_op_info_of(segment->nodes[i]->op)->ref(segment->nodes[i]);
+    for (int i = 0; i < segment->n; i++) {
+        const lode_tensor *t = segment->nodes[i];
+        lode_op_info_of(t->op)->ref(t, 0, lode_op_units(t));
+    }
     return LODE_OK;
 }
 

@@ -6,11 +6,14 @@ PEER ?= $(HOME)/.cache/lode-peer
 MODELS_DIR := $(if $(LODE_MODELS_DIR),$(LODE_MODELS_DIR),models)
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all configure program setup chat check check-fast check-models check-peer
+.PHONY: all configure program plugin setup chat check check-fast check-models check-peer
 .PHONY: lint fmt asan ubsan tsan fuzz install clean sz help
 
 all: configure
 	@cmake --build build -j$(JOBS)
+
+plugin: configure
+	@cmake --build build -j$(JOBS) --target ggml_lode
 
 configure:
 	@mkdir -p build

@@ -21,7 +21,7 @@ BANNED = {  # call: (why, folders where it is allowed)
     "abort": ("return a lode_status", ()),
     "exit": ("return a lode_status", ("src/app",)),
     "assert": ("return a lode_status, or LODE_BUG", ()),
-    "getenv": ("the environment is read in src/app/env.c", ("src/app/env.c",)),
+    "getenv": ("the environment is read in src/app/env.c", ("src/app/env.c", "src/plugin/")),
     "printf": ("the library never prints", ("src/app",)),
     "puts": ("the library never prints", ("src/app",)),
     "putchar": ("the library never prints", ("src/app",)),
@@ -134,7 +134,7 @@ def words(lint, path, text, code):
                 why, where = BANNED.get(m.group(1), (None, ()))
                 if why and not path.startswith(where or ("\0",)):
                     lint.say(path, i, "banned", f"{m.group(1)}(): {why}")
-            if re.search(r"\b(stdout|stderr)\b", line) and not path.startswith("src/app/"):
+            if re.search(r"\b(stdout|stderr)\b", line) and not path.startswith(("src/app/", "src/plugin/")):
                 lint.say(path, i, "banned", "the library never writes to stdout or stderr")
             if re.search(SWITCH_LISTS, line) or re.search(CASE_LISTS, line):
                 lint.say(path, i, "switch", "a switch over a list: put the difference into the list or a table")

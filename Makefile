@@ -7,7 +7,7 @@ MODELS_DIR := $(if $(LODE_MODELS_DIR),$(LODE_MODELS_DIR),models)
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all configure program plugin setup chat check check-fast check-models check-peer
-.PHONY: lint fmt asan ubsan tsan fuzz install clean sz help
+.PHONY: check-types lint fmt asan ubsan tsan fuzz install clean sz help
 
 all: configure
 	@cmake --build build -j$(JOBS)
@@ -46,6 +46,12 @@ check-peer: all
 	@tests/peer/archs.sh 1 2 3
 	@tests/peer/real.sh $(MODEL)
 	@tests/peer/real.sh models/gemma-3-270m-Q4_K_M.gguf
+
+# Every tensor type against the format's references; needs the peer's library and Python (make check-peer).
+PEER_PYTHON ?= $(PEER)/venv/bin/python
+check-types: all
+	@test -x $(PEER_PYTHON) || tests/peer/fetch.sh $(PEER)
+	@LODE_PEER=$(PEER) $(PEER_PYTHON) tests/peer/check_types.py build
 
 lint:
 	@tools/lint.py
@@ -94,4 +100,4 @@ help:
 	@echo 'make           build the library, build/lode and build/tests/*'
 	@echo 'make chat      install what is missing, build, fetch a small model, chat'
 	@echo 'make check     every test that needs no network, peer or GPU'
-	@echo 'also: setup check-fast check-models check-peer lint fmt asan ubsan tsan fuzz install sz clean'
+	@echo 'also: setup check-fast check-models check-peer check-types lint fmt asan ubsan tsan fuzz install sz clean'

@@ -13,7 +13,7 @@ from pathlib import Path
 
 MAX_FILE, MAX_FUNCTION, MAX_PARAMS = 1500, 150, 8
 # Generated tables may be long; each says in its first line what made it.
-GENERATED = {"src/tok/unicode_data.h"}
+GENERATED = {"src/tok/unicode_data.h", "src/quant/iq_grid.h"}
 CODE = (".c", ".h", ".def", ".cu", ".k", ".metal")
 CPP_NAMES = (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".mm")
 
@@ -40,7 +40,7 @@ IF_ALLOWED = ("src/base/", "src/dev/", "src/cpu/", "src/gpu/", "src/cuda/", "src
 SWITCH_LISTS = r"\bswitch\s*\(([^()]|\([^()]*\))*(->|\.|\b)(op|type|arch|kind_of_op)\s*\)"
 CASE_LISTS = r"\bcase\s+LODE_(OP|TYPE|ARCH)_[A-Z0-9_]+\s*:"
 PRIVATE = r"(?<![\w.~>/-])/(home|root|work|Users)/\w"
-BLOCK_STRUCT = r"\b(lode_)?(q[2-8]_[01k]|iq\w+)_block\b|\bblock_q\w+\b"
+BLOCK_STRUCT = r"\b(lode_)?(t?q[1-8]_[01k]|iq\w+|(mx|nv)fp4)_block\b|\bblock_q\w+\b"
 BLOCK_ALLOWED = ("src/quant/", "src/cpu/kern/", "src/gpu/", "src/cuda/", "src/metal/", "src/dev/")
 UNFINISHED = r"\b(TODO|FIXME|XXX|HACK)\b"
 

@@ -12,10 +12,11 @@ extern "C" {
 #endif
 
 /* Decodes n elements (a multiple of the type's block) of a row into floats. False for a type without values in
- * floats (i32). */
+ * floats (integers). */
 LODE_API bool lode_decode_row(lode_type t, const void *src, float *dst, int64_t n);
 /* Encodes n floats (a multiple of the block). False when the type has no encoder. NaN and infinities do not crash. */
 LODE_API bool lode_encode_row(lode_type t, const float *src, void *dst, int64_t n);
+LODE_API bool lode_type_can_decode(lode_type t);
 LODE_API bool lode_type_can_encode(lode_type t);
 /* Reference dot product of a row of n elements (a multiple of the block) with n floats, summed in double: what every
  * kernel is measured against. NaN for a type without values in floats or an n that does not fit. */

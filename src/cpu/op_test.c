@@ -7,6 +7,7 @@
 #include "lode/plan.h"
 #include "lode/quant.h"
 #include "ops/case.h"
+#include "quant/random.h"
 
 #include <math.h>
 
@@ -44,7 +45,7 @@ static unsigned char *contents(const lode_tensor *t, int64_t below) {
         else if (t->type == LODE_F32)
             memcpy(p + (size_t)r * row, x, row);
         else
-            assert_true(lode_encode_row(t->type, x, p + (size_t)r * row, t->ne[0]));
+            assert_true(quant_random_row(t->type, x, p + (size_t)r * row, t->ne[0]));
         free(x);
     }
     return p;

@@ -15,6 +15,7 @@ typedef half dev_half;
 typedef ushort dev_bf16;
 DEV float dev_h2f(dev_half h) { return float(h); }
 DEV float dev_b2f(dev_bf16 h) { return as_type<float>(uint(h) << 16); }
+DEV float dev_bits2f(ushort h) { return float(as_type<half>(h)); } /* the bits of a half */
 #define dev_exp(x) metal::exp(x)
 #define dev_log(x) metal::log(x)
 #define dev_sin(x) metal::sin(x)
@@ -36,6 +37,7 @@ typedef __half dev_half;
 typedef uint16_t dev_bf16;
 DEV float dev_h2f(dev_half h) { return __half2float(h); }
 DEV float dev_b2f(dev_bf16 h) { return __uint_as_float((uint32_t)h << 16); }
+DEV float dev_bits2f(uint16_t h) { return __half2float(__ushort_as_half(h)); }
 #define dev_exp(x) __expf(x)
 #define dev_log(x) logf(x)
 #define dev_sin(x) sinf(x)
@@ -75,6 +77,7 @@ DEV float dev_h2f(dev_half h) {
     memcpy(&f, &u, sizeof f);
     return f;
 }
+DEV float dev_bits2f(uint16_t h) { return dev_h2f(h); }
 DEV float dev_b2f(dev_bf16 h) {
     const uint32_t u = (uint32_t)h << 16;
     float f;

@@ -2,6 +2,7 @@
 #include "graph/graph.h"
 
 #include "base/str.h"
+#include "lode/quant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,12 @@ lode_status lode_want_type(const lode_tensor *t, int src, lode_type type, lode_e
     if (t->src[src]->type == type) return LODE_OK;
     return lode_fail(err, LODE_E_TYPE, "%s: input %d is %s, expected %s", lode_op_name(t->op), src,
                      lode_type_name(t->src[src]->type), lode_type_name(type));
+}
+
+lode_status lode_want_floats(const lode_tensor *t, int src, lode_err *err) {
+    if (lode_type_can_decode(t->src[src]->type)) return LODE_OK;
+    return lode_fail(err, LODE_E_TYPE, "%s: input %d is %s, expected a type of floats", lode_op_name(t->op), src,
+                     lode_type_name(t->src[src]->type));
 }
 
 lode_status lode_want_rows(const lode_tensor *t, int src, lode_err *err) {

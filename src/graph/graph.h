@@ -65,7 +65,8 @@ void lode_graph_fail(lode_graph *g, lode_status code, const char *fmt, ...) LODE
 
 /* Rule checks; each failure names the op, its input and the shapes. */
 lode_status lode_want_type(const lode_tensor *t, int src, lode_type type, lode_err *err);
-lode_status lode_want_rows(const lode_tensor *t, int src, lode_err *err); /* nb[0] is the block: rows are dense */
+lode_status lode_want_floats(const lode_tensor *t, int src, lode_err *err); /* any type but integers */
+lode_status lode_want_rows(const lode_tensor *t, int src, lode_err *err);   /* nb[0] is the block: rows are dense */
 lode_status lode_want(const lode_tensor *t, bool cond, const char *what, lode_err *err);
 /* Result like source k: type f32 unless said, same ne, dense. */
 lode_status lode_like(lode_tensor *t, int src, lode_type type, lode_err *err);

@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "model/vocab.h"
 
+#include "lode/quant.h"
 #include "lode/tok.h"
 
 #include <stdio.h>
@@ -98,7 +99,7 @@ static lode_status check_tensor(const lode_model *m, const lode_tensor_rule *r, 
         tensor_shape(t, have, sizeof have);
         return lode_fail(err, LODE_E_FORMAT, "tensor %s is %s, expected %s", name, have, want);
     }
-    if (t->type == LODE_I32 || (lode_type_block(t->type) > 1 && strchr(r->shape, ' ') == NULL))
+    if (!lode_type_can_decode(t->type) || (lode_type_block(t->type) > 1 && strchr(r->shape, ' ') == NULL))
         return lode_fail(err, LODE_E_FORMAT, "tensor %s has type %s, expected floats", name, lode_type_name(t->type));
     return LODE_OK;
 }

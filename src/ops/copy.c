@@ -16,6 +16,7 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     const lode_type to = (lode_type)((const lode_copy_par *)(const void *)t->par)->type;
     const lode_type from = t->src[0]->type;
     LODE_TRY(lode_want_rows(t, 0, err));
+    if (to != from) LODE_TRY(lode_want_floats(t, 0, err));
     LODE_TRY(lode_want(t, to == from || from == LODE_F32 || to == LODE_F32, "one side must be f32", err));
     LODE_TRY(lode_want(t, to == from || to == LODE_F32 || lode_type_can_encode(to), "no encoder for this type", err));
     return lode_like(t, 0, to, err);

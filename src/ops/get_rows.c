@@ -13,6 +13,7 @@ lode_tensor *lode_get_rows(lode_graph *g, lode_tensor *w, lode_tensor *ids) {
 static lode_status infer(lode_tensor *t, lode_err *err) {
     const lode_tensor *w = t->src[0], *ids = t->src[1];
     LODE_TRY(lode_want_type(t, 1, LODE_I32, err));
+    LODE_TRY(lode_want_floats(t, 0, err));
     LODE_TRY(lode_want_rows(t, 0, err));
     LODE_TRY(lode_want(t, w->ne[2] == 1 && w->ne[3] == 1 && lode_n_rows(ids) == 1, "want [d, n] and [t]", err));
     t->type = LODE_F32;
@@ -37,6 +38,8 @@ static void ref(const lode_tensor *t, int64_t from, int64_t to) {
 
 static lode_tensor *make(lode_graph *g, const lode_case *c) { return lode_get_rows(g, c->src[0], c->src[1]); }
 
+#define TYPED(type) "w=" type "[512,7] ids=i32[3]<7 | "
+
 const lode_op_info lode_op_get_rows = {
     .name = "get_rows",
     .doc = "rows of a matrix of any type by index, as f32; an index outside gives zeros",
@@ -44,6 +47,10 @@ const lode_op_info lode_op_get_rows = {
     .infer = infer,
     .ref = ref,
     .make = make,
-    .cases = "w=f32[64,7] ids=i32[5]<7 | w=f16[64,7] ids=i32[3]<7 | w=q8_0[640,9] ids=i32[70]<9"
-             " | w=q4_1[576,9] ids=i32[1]<9 | w=q6_k[512,9] ids=i32[4]<12 | w=f32[64,7]+64 ids=i32[5]<7",
+    .cases = "w=f32[64,7] ids=i32[5]<7 | w=q8_0[640,9] ids=i32[70]<9 | w=q4_1[576,9] ids=i32[1]<9 | "
+             "w=f32[64,7]+64 ids=i32[5]<7 | " TYPED("f16") TYPED("bf16") TYPED("f64") TYPED("q4_0") TYPED("q5_0")
+                 TYPED("q5_1") TYPED("q2_k") TYPED("q3_k") TYPED("q4_k") TYPED("q5_k") TYPED("iq1_s") TYPED("iq1_m")
+                     TYPED("iq2_xxs") TYPED("iq2_xs") TYPED("iq2_s") TYPED("iq3_xxs") TYPED("iq3_s") TYPED("iq4_nl")
+                         TYPED("iq4_xs") TYPED("tq1_0") TYPED("tq2_0") TYPED("mxfp4") TYPED("nvfp4") TYPED("q1_0")
+                             TYPED("q2_0") "w=q6_k[512,9] ids=i32[4]<12",
 };

@@ -12,6 +12,7 @@ lode_tensor *lode_matmul(lode_graph *g, lode_tensor *w, lode_tensor *x) {
 lode_status lode_infer_matmul(lode_tensor *t, lode_err *err) {
     const lode_tensor *w = t->src[0], *x = t->src[1];
     if (x->type != LODE_Q8A) LODE_TRY(lode_want_type(t, 1, LODE_F32, err));
+    LODE_TRY(lode_want_floats(t, 0, err));
     LODE_TRY(lode_want_rows(t, 0, err));
     LODE_TRY(lode_want_rows(t, 1, err));
     LODE_TRY(lode_want(t, w->ne[0] == x->ne[0], "the rows' lengths differ", err));
@@ -57,6 +58,8 @@ static lode_tensor *make(lode_graph *g, const lode_case *c) { return lode_matmul
 #define TYPED(type) \
     "w=" type "[512,67] x=f32[512,1] | w=" type "[512,33] x=f32[512,5] | w=" type "[1024,16] x=f32[1024,40] | "
 
+#define DECODED(type) "w=" type "[512,67] x=f32[512,1] | w=" type "[512,33] x=f32[512,5] | "
+
 const lode_op_info lode_op_matmul = {
     .name = "matmul",
     .doc = "matrix product; w is a weight of any type with one row per output",
@@ -66,7 +69,10 @@ const lode_op_info lode_op_matmul = {
     .units = units,
     .make = make,
     .cases = TYPED("f32") TYPED("f16") TYPED("bf16") TYPED("q4_0") TYPED("q4_1") TYPED("q5_0") TYPED("q5_1")
-        TYPED("q8_0") TYPED("q2_k") TYPED("q3_k") TYPED("q4_k") TYPED("q5_k")
-            TYPED("q6_k") "w=f32[1,1] x=f32[1,1] | w=f32[63,3] x=f32[63,2] | w=q8_0[32,1] x=f32[32,3] | "
-                          "w=q4_1[576,576] x=f32[576,4]+32",
+        TYPED("q8_0") TYPED("q2_k") TYPED("q3_k") TYPED("q4_k") TYPED("q5_k") TYPED("q6_k") DECODED("iq1_s")
+            DECODED("iq1_m") DECODED("iq2_xxs") DECODED("iq2_xs") DECODED("iq2_s") DECODED("iq3_xxs") DECODED("iq3_s")
+                DECODED("iq4_nl") DECODED("iq4_xs") DECODED("tq1_0") DECODED("tq2_0") DECODED("mxfp4") DECODED("nvfp4")
+                    DECODED("q1_0") DECODED("q2_0")
+                        DECODED("f64") "w=f32[1,1] x=f32[1,1] | w=f32[63,3] x=f32[63,2] | w=q8_0[32,1] x=f32[32,3] | "
+                                       "w=q4_1[576,576] x=f32[576,4]+32",
 };

@@ -5,14 +5,7 @@
 
 DEV_NO_CONTRACT
 
-static void decode(const void *src, float *dst, int64_t n) {
-    const uint8_t *p = src;
-    for (int64_t i = 0; i < n; i += 256, p += sizeof(q2_k_block)) {
-        q2_k_block b;
-        memcpy(&b, p, sizeof b);
-        for (int k = 0; k < 256; k += 8) q2_k_at8(&b, k, dst + i + k);
-    }
-}
+QUANT_DECODE(q2_k, 256)
 
 static q2_k_block encode_block(const float *x) {
     q2_k_block b = { 0 };
@@ -30,12 +23,6 @@ static q2_k_block encode_block(const float *x) {
     return b;
 }
 
-static void encode(const float *src, void *dst, int64_t n) {
-    uint8_t *p = dst;
-    for (int64_t i = 0; i < n; i += 256, p += sizeof(q2_k_block)) {
-        const q2_k_block b = encode_block(src + i);
-        memcpy(p, &b, sizeof b);
-    }
-}
+QUANT_ENCODE(q2_k, 256)
 
 const quant_info lode_quant_Q2_K = { decode, encode };

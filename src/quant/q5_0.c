@@ -5,30 +5,21 @@
 
 DEV_NO_CONTRACT
 
-static void decode(const void *src, float *dst, int64_t n) {
-    const uint8_t *p = src;
-    for (int64_t i = 0; i < n; i += 32, p += sizeof(q5_0_block)) {
-        q5_0_block b;
-        memcpy(&b, p, sizeof b);
-        for (int k = 0; k < 32; k += 8) q5_0_at8(&b, k, dst + i + k);
-    }
-}
+QUANT_DECODE(q5_0, 32)
 
-static void encode(const float *src, void *dst, int64_t n) {
-    uint8_t *p = dst;
-    for (int64_t i = 0; i < n; i += 32, p += sizeof(q5_0_block)) {
-        float peak;
-        quant_peak(src + i, 32, &peak);
-        const float d = peak / -16.0f, inv = d != 0.0f ? 1.0f / d : 0.0f;
-        q5_0_block b = { 0 };
-        b.d = lode_f32_to_f16(d);
-        for (int k = 0; k < 32; k++) {
-            const int q = quant_int(src[i + k] * inv + 16.5f, 0, 31);
-            b.qs[k % 16] = (uint8_t)(b.qs[k % 16] | (q & 15) << (k < 16 ? 0 : 4));
-            b.qh[k / 8] = (uint8_t)(b.qh[k / 8] | (q >> 4) << (k % 8));
-        }
-        memcpy(p, &b, sizeof b);
+static q5_0_block encode_block(const float *x) {
+    float peak;
+    quant_peak(x, 32, &peak);
+    const float d = peak / -16.0f, inv = d != 0.0f ? 1.0f / d : 0.0f;
+    q5_0_block b = { 0 };
+    b.d = lode_f32_to_f16(d);
+    for (int k = 0; k < 32; k++) {
+        const int q = quant_int(x[k] * inv + 16.5f, 0, 31);
+        b.qs[k % 16] = (uint8_t)(b.qs[k % 16] | (q & 15) << (k < 16 ? 0 : 4));
+        b.qh[k / 8] = (uint8_t)(b.qh[k / 8] | (q >> 4) << (k % 8));
     }
+    return b;
 }
+QUANT_ENCODE(q5_0, 32)
 
 const quant_info lode_quant_Q5_0 = { decode, encode };

@@ -5,14 +5,7 @@
 
 DEV_NO_CONTRACT
 
-static void decode(const void *src, float *dst, int64_t n) {
-    const uint8_t *p = src;
-    for (int64_t i = 0; i < n; i += 32, p += sizeof(q8a_block)) {
-        q8a_block b;
-        memcpy(&b, p, sizeof b);
-        for (int k = 0; k < 32; k += 8) q8a_at8(&b, k, dst + i + k);
-    }
-}
+QUANT_DECODE(q8a, 32)
 
 /* The largest |x| as its bits: there NaN > infinity > every number, so one comparison sees both. */
 static uint32_t peak_bits(const float *x) {
@@ -49,12 +42,6 @@ static q8a_block encode_block(const float *x) {
     return b;
 }
 
-static void encode(const float *src, void *dst, int64_t n) {
-    uint8_t *p = dst;
-    for (int64_t i = 0; i < n; i += 32, p += sizeof(q8a_block)) {
-        const q8a_block b = encode_block(src + i);
-        memcpy(p, &b, sizeof b);
-    }
-}
+QUANT_ENCODE(q8a, 32)
 
 const quant_info lode_quant_Q8A = { decode, encode };

@@ -6,6 +6,19 @@
 #include "quant/bf16.h"
 #include "quant/f16.h"
 #include "quant/f32.h"
+#include "quant/iq1_m.h"
+#include "quant/iq1_s.h"
+#include "quant/iq2_s.h"
+#include "quant/iq2_xs.h"
+#include "quant/iq2_xxs.h"
+#include "quant/iq3_s.h"
+#include "quant/iq3_xxs.h"
+#include "quant/iq4_nl.h"
+#include "quant/iq4_xs.h"
+#include "quant/mxfp4.h"
+#include "quant/nvfp4.h"
+#include "quant/q1_0.h"
+#include "quant/q2_0.h"
 #include "quant/q2_k.h"
 #include "quant/q3_k.h"
 #include "quant/q4_0.h"
@@ -17,6 +30,8 @@
 #include "quant/q6_k.h"
 #include "quant/q8_0.h"
 #include "quant/q8a.h"
+#include "quant/tq1_0.h"
+#include "quant/tq2_0.h"
 
 static bool same_bits(float a, float b) { return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b)); }
 
@@ -63,11 +78,40 @@ TEST(the_type_table_agrees_with_the_block_structs_and_the_file_numbers) {
     }
     assert_int_equal(seen, LODE_N_TYPE - 1); /* all but Q8A */
     const size_t sizes[LODE_N_TYPE] = {
-        [LODE_F32] = sizeof(f32_block),   [LODE_F16] = sizeof(f16_block),   [LODE_BF16] = sizeof(bf16_block),
-        [LODE_Q4_0] = sizeof(q4_0_block), [LODE_Q4_1] = sizeof(q4_1_block), [LODE_Q5_0] = sizeof(q5_0_block),
-        [LODE_Q5_1] = sizeof(q5_1_block), [LODE_Q8_0] = sizeof(q8_0_block), [LODE_Q2_K] = sizeof(q2_k_block),
-        [LODE_Q3_K] = sizeof(q3_k_block), [LODE_Q4_K] = sizeof(q4_k_block), [LODE_Q5_K] = sizeof(q5_k_block),
-        [LODE_Q6_K] = sizeof(q6_k_block), [LODE_I32] = sizeof(int32_t),     [LODE_Q8A] = sizeof(q8a_block),
+        [LODE_F32] = sizeof(f32_block),
+        [LODE_F16] = sizeof(f16_block),
+        [LODE_BF16] = sizeof(bf16_block),
+        [LODE_Q4_0] = sizeof(q4_0_block),
+        [LODE_Q4_1] = sizeof(q4_1_block),
+        [LODE_Q5_0] = sizeof(q5_0_block),
+        [LODE_Q5_1] = sizeof(q5_1_block),
+        [LODE_Q8_0] = sizeof(q8_0_block),
+        [LODE_Q2_K] = sizeof(q2_k_block),
+        [LODE_Q3_K] = sizeof(q3_k_block),
+        [LODE_Q4_K] = sizeof(q4_k_block),
+        [LODE_Q5_K] = sizeof(q5_k_block),
+        [LODE_Q6_K] = sizeof(q6_k_block),
+        [LODE_IQ1_S] = sizeof(iq1_s_block),
+        [LODE_IQ1_M] = sizeof(iq1_m_block),
+        [LODE_IQ2_XXS] = sizeof(iq2_xxs_block),
+        [LODE_IQ2_XS] = sizeof(iq2_xs_block),
+        [LODE_IQ2_S] = sizeof(iq2_s_block),
+        [LODE_IQ3_XXS] = sizeof(iq3_xxs_block),
+        [LODE_IQ3_S] = sizeof(iq3_s_block),
+        [LODE_IQ4_NL] = sizeof(iq4_nl_block),
+        [LODE_IQ4_XS] = sizeof(iq4_xs_block),
+        [LODE_TQ1_0] = sizeof(tq1_0_block),
+        [LODE_TQ2_0] = sizeof(tq2_0_block),
+        [LODE_MXFP4] = sizeof(mxfp4_block),
+        [LODE_NVFP4] = sizeof(nvfp4_block),
+        [LODE_Q1_0] = sizeof(q1_0_block),
+        [LODE_Q2_0] = sizeof(q2_0_block),
+        [LODE_F64] = sizeof(double),
+        [LODE_I8] = sizeof(int8_t),
+        [LODE_I16] = sizeof(int16_t),
+        [LODE_I32] = sizeof(int32_t),
+        [LODE_I64] = sizeof(int64_t),
+        [LODE_Q8A] = sizeof(q8a_block),
     };
     for (int t = 0; t < LODE_N_TYPE; t++) assert_int_equal(lode_type_bytes((lode_type)t), sizes[t]);
 }
@@ -157,7 +201,7 @@ TEST(decoding_equals_the_reference_bit_for_bit) {
         free(got);
         free(g);
     }
-    assert_int_equal(files, 12);
+    assert_int_equal(files, 27);
 }
 
 TEST(encoding_equals_the_reference_byte_for_byte) {
@@ -182,7 +226,7 @@ TEST(encoding_equals_the_reference_byte_for_byte) {
         free(x);
         free(g);
     }
-    assert_int_equal(files, 7);
+    assert_int_equal(files, 14);
 }
 
 /* at() and at8() of one type against its row decoder, on random bytes. */
@@ -220,6 +264,21 @@ TEST(one_element_eight_elements_and_the_row_decoder_agree) {
     CHECK_AT(Q4_K, q4_k);
     CHECK_AT(Q5_K, q5_k);
     CHECK_AT(Q6_K, q6_k);
+    CHECK_AT(IQ1_S, iq1_s);
+    CHECK_AT(IQ1_M, iq1_m);
+    CHECK_AT(IQ2_XXS, iq2_xxs);
+    CHECK_AT(IQ2_XS, iq2_xs);
+    CHECK_AT(IQ2_S, iq2_s);
+    CHECK_AT(IQ3_XXS, iq3_xxs);
+    CHECK_AT(IQ3_S, iq3_s);
+    CHECK_AT(IQ4_NL, iq4_nl);
+    CHECK_AT(IQ4_XS, iq4_xs);
+    CHECK_AT(TQ1_0, tq1_0);
+    CHECK_AT(TQ2_0, tq2_0);
+    CHECK_AT(MXFP4, mxfp4);
+    CHECK_AT(NVFP4, nvfp4);
+    CHECK_AT(Q1_0, q1_0);
+    CHECK_AT(Q2_0, q2_0);
     CHECK_AT(Q8A, q8a);
 }
 

@@ -19,6 +19,25 @@ typedef struct quant_info {
 #include "lode/types.def"
 #undef TYPE
 
+/* Defines decode() of rows of T, blocks of N values, and encode() by encode_block(). */
+#define QUANT_DECODE(T, N)                                              \
+    static void decode(const void *src, float *dst, int64_t n) {        \
+        const uint8_t *p = src;                                         \
+        for (int64_t i = 0; i < n; i += N, p += sizeof(T##_block)) {    \
+            T##_block b;                                                \
+            memcpy(&b, p, sizeof b);                                    \
+            for (int k = 0; k < N; k += 8) T##_at8(&b, k, dst + i + k); \
+        }                                                               \
+    }
+#define QUANT_ENCODE(T, N)                                           \
+    static void encode(const float *src, void *dst, int64_t n) {     \
+        uint8_t *p = dst;                                            \
+        for (int64_t i = 0; i < n; i += N, p += sizeof(T##_block)) { \
+            const T##_block b = encode_block(src + i);               \
+            memcpy(p, &b, sizeof b);                                 \
+        }                                                            \
+    }
+
 /* x as an integer in lo..hi, cut towards zero; NaN is 0 (or the bound next to it). */
 static inline int quant_int(float x, int lo, int hi) {
     if (!(x > (float)lo)) return x <= (float)lo || lo > 0 ? lo : 0;

@@ -57,7 +57,7 @@ bool lode_row_bytes(lode_type t, int64_t n, size_t *bytes) {
 }
 
 bool lode_decode_row(lode_type t, const void *src, float *dst, int64_t n) {
-    if (!known(t) || !types[t].quant->decode || n < 0 || n % types[t].block != 0) return false;
+    if (!lode_type_can_decode(t) || n < 0 || n % types[t].block != 0) return false;
     types[t].quant->decode(src, dst, n);
     return true;
 }
@@ -68,6 +68,7 @@ bool lode_encode_row(lode_type t, const float *src, void *dst, int64_t n) {
     return true;
 }
 
+bool lode_type_can_decode(lode_type t) { return known(t) && types[t].quant->decode; }
 bool lode_type_can_encode(lode_type t) { return known(t) && types[t].quant->encode; }
 
 double lode_dot_row(lode_type t, const void *w, const float *x, int64_t n) {

@@ -7,6 +7,7 @@
 #define LODE_CPU_KERN_GEMM_FLOAT_BODY_H
 #include "cpu/kern/kern.h"
 #include "cpu/kern/simd.h"
+#include "cpu/kern/table.h"
 #include "lode/quant.h"
 
 enum { FLOAT_R = 4, FLOAT_C = VW == 16 ? 4 : 2, FLOAT_GROUP = 32 };
@@ -130,18 +131,14 @@ KERN_INLINE void decoded_gemm(lode_type type, const lode_gemm_args *a, int64_t r
     }
 }
 
-#define DECODED(name, type) \
-    static void name(const lode_gemm_args *a, int64_t row0, int64_t row1) { decoded_gemm(type, a, row0, row1); }
-DECODED(q4_0_decoded, LODE_Q4_0)
-DECODED(q4_1_decoded, LODE_Q4_1)
-DECODED(q5_0_decoded, LODE_Q5_0)
-DECODED(q5_1_decoded, LODE_Q5_1)
-DECODED(q8_0_decoded, LODE_Q8_0)
-DECODED(q2_k_decoded, LODE_Q2_K)
-DECODED(q3_k_decoded, LODE_Q3_K)
-DECODED(q4_k_decoded, LODE_Q4_K)
-DECODED(q5_k_decoded, LODE_Q5_K)
-DECODED(q6_k_decoded, LODE_Q6_K)
+#define DECODED(id, prefix)                                                             \
+    static void prefix##_decoded(const lode_gemm_args *a, int64_t row0, int64_t row1) { \
+        decoded_gemm(LODE_##id, a, row0, row1);                                         \
+    }
+KERN_QUANTS(DECODED)
+KERN_DECODED(DECODED)
 
+/* Scratch on F32 columns: rows of these three are read where they lie. */
+KERN_INLINE bool float_in_place(lode_type t) { return t == LODE_F32 || t == LODE_F16 || t == LODE_BF16; }
 KERN_INLINE size_t decoded_scratch(int64_t k) { return (size_t)k * FLOAT_GROUP * sizeof(float); }
 #endif

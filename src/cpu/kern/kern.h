@@ -65,7 +65,8 @@ typedef struct lode_kern {
     int row_tile;     /* rows that a gemm does together */
 
     /* By weight type. gemm: quantised weights take Q8A columns; F32, F16 and BF16 take F32 columns.
-     * gemm_f32: F32 columns for every type. NULL where there is none (I32, Q8A). */
+     * gemm_f32: F32 columns for every type of floats. NULL where there is none (integers, Q8A; gemm also for types
+     * without integer kernels). */
     lode_gemm_fn gemm[LODE_N_TYPE], gemm_f32[LODE_N_TYPE];
     /* Scratch of one thread for either function, for any number of rows and up to n_cols columns. */
     size_t (*gemm_scratch)(lode_type t, int64_t k, int64_t n_cols, bool f32_columns);

@@ -9,7 +9,7 @@
 #include "cpu/kern/table.h"
 
 static size_t gemm_scratch(lode_type t, int64_t k, int64_t n_cols, bool f32_columns) {
-    if (t == LODE_F32 || t == LODE_F16 || t == LODE_BF16) return 0;
+    if (float_in_place(t)) return 0;
     return f32_columns ? decoded_scratch(k) : plain_scratch(k, n_cols);
 }
 

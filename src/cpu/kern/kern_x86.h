@@ -37,7 +37,8 @@ static const gemm_type *const gemm_types[LODE_N_TYPE] = {
 
 static size_t gemm_scratch(lode_type t, int64_t k, int64_t n_cols, bool f32_columns) {
     (void)n_cols;
-    if ((unsigned)t >= LODE_N_TYPE || !gemm_types[t]) return 0;
-    return f32_columns ? decoded_scratch(k) : scratch_bytes(gemm_types[t], k);
+    if ((unsigned)t >= LODE_N_TYPE || float_in_place(t)) return 0;
+    if (f32_columns) return decoded_scratch(k);
+    return gemm_types[t] ? scratch_bytes(gemm_types[t], k) : 0;
 }
 #endif

@@ -59,16 +59,44 @@ LODE_API lode_tensor *lode_into(lode_graph *g, lode_tensor *t, const lode_tensor
 
 /* Rows of w [d, n] (any type) by index: ids i32 [t] -> f32 [d, t]. An index outside 0..n-1 gives a row of zeros. */
 LODE_API lode_tensor *lode_get_rows(lode_graph *g, lode_tensor *w, lode_tensor *ids);
-/* a + b and a * b, f32; b has a's sizes or 1 along each dimension and is repeated there. */
+/* Element by element. Types f32, f16 and bf16; values are computed in f32 and rounded once to the type of the first
+ * input, which the result has. */
+/* a + b, a - b, a b, a / b: b is f32 or of a's type, and is repeated to a's sizes (index modulo size). */
 LODE_API lode_tensor *lode_add(lode_graph *g, lode_tensor *a, lode_tensor *b);
+LODE_API lode_tensor *lode_sub(lode_graph *g, lode_tensor *a, lode_tensor *b);
 LODE_API lode_tensor *lode_mul(lode_graph *g, lode_tensor *a, lode_tensor *b);
-/* x * s. */
+LODE_API lode_tensor *lode_div(lode_graph *g, lode_tensor *a, lode_tensor *b);
+/* a f32 [n, k, t] plus column ids[k, t] (i32) of b f32 [n, e]; an id outside 0..e-1 adds nothing. */
+LODE_API lode_tensor *lode_add_id(lode_graph *g, lode_tensor *a, lode_tensor *b, lode_tensor *ids);
+/* s x, and s x + c. */
 LODE_API lode_tensor *lode_scale(lode_graph *g, lode_tensor *x, float s);
-/* x / (1 + exp(-x)) (Elfwing et al. 2017); gelu with the tanh approximation (Hendrycks and Gimpel 2016). */
-LODE_API lode_tensor *lode_silu(lode_graph *g, lode_tensor *x);
-LODE_API lode_tensor *lode_gelu(lode_graph *g, lode_tensor *x);
+LODE_API lode_tensor *lode_scale_offset(lode_graph *g, lode_tensor *x, float s, float c);
+/* x, but at least lo and at most hi. */
+LODE_API lode_tensor *lode_clamp(lode_graph *g, lode_tensor *x, float lo, float hi);
+/* x where x > 0, else slope x (Maas et al. 2013). */
+LODE_API lode_tensor *lode_leaky_relu(lode_graph *g, lode_tensor *x, float slope);
+/* x > 0: alpha_p x^2 + beta x; else alpha_n (exp(min(x, eps)) - 1 - x) + beta x (Huang and Schlag 2024). */
+typedef struct lode_xielu_desc {
+    float alpha_n, alpha_p, beta, eps;
+} lode_xielu_desc;
+LODE_API lode_tensor *lode_xielu(lode_graph *g, lode_tensor *x, const lode_xielu_desc *desc);
 /* cap * tanh(x / cap) (Gemma 2 report, 2024). */
 LODE_API lode_tensor *lode_softcap(lode_graph *g, lode_tensor *x, float cap);
+/* c everywhere, in type and sizes of `like`; f32 [n]: start + step i for all i with a value before stop. */
+LODE_API lode_tensor *lode_fill(lode_graph *g, lode_tensor *like, float c);
+LODE_API lode_tensor *lode_arange(lode_graph *g, float start, float stop, float step);
+/* Functions of one element: lode_abs, lode_silu, lode_gelu, ...; unary.def says what each is. */
+#define UNARY(id, name, meaning) LODE_API lode_tensor *lode_##name(lode_graph *g, lode_tensor *x);
+#include "unary.def"
+#undef UNARY
+/* act(gate) * value, both of one shape (Shazeer 2020). In the last two, u = min(gate, limit) and w = clamp(value,
+ * -limit, limit): u sigmoid(alpha u) (w + 1), and silu(u) w. */
+LODE_API lode_tensor *lode_reglu(lode_graph *g, lode_tensor *gate, lode_tensor *value);
+LODE_API lode_tensor *lode_geglu_erf(lode_graph *g, lode_tensor *gate, lode_tensor *value);
+LODE_API lode_tensor *lode_geglu_quick(lode_graph *g, lode_tensor *gate, lode_tensor *value);
+LODE_API lode_tensor *lode_swiglu_oai(lode_graph *g, lode_tensor *gate, lode_tensor *value, float alpha, float limit);
+LODE_API lode_tensor *lode_swiglu_clamp(lode_graph *g, lode_tensor *gate, lode_tensor *value, float limit);
+
 /* x / sqrt(mean(x^2) + eps) along rows (Zhang and Sennrich 2019). */
 LODE_API lode_tensor *lode_rms_norm(lode_graph *g, lode_tensor *x, float eps);
 

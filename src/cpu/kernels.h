@@ -7,7 +7,9 @@
 /* NULL to accept, else the reason not to. */
 #define ACCEPTS(name) const char *lode_cpu_accepts_##name(const lode_kern *k, const lode_tensor *t);
 ACCEPTS(any)
-ACCEPTS(same_or_row)
+ACCEPTS(unary)
+ACCEPTS(binary)
+ACCEPTS(float_rows)
 ACCEPTS(one_weight_row)
 ACCEPTS(plain_cache)
 ACCEPTS(gemm_q8a)
@@ -17,18 +19,14 @@ ACCEPTS(attend)
 #undef ACCEPTS
 
 #define RUNS(name) void lode_cpu_run_##name(const lode_cpu_work *w);
-RUNS(get_rows)
-RUNS(add)
-RUNS(mul)
+RUNS(unary)
+RUNS(binary)
 RUNS(scale)
-RUNS(silu)
-RUNS(gelu)
 RUNS(softcap)
+RUNS(get_rows)
 RUNS(rms_norm)
 RUNS(norm_mul)
 RUNS(norm_mul_quant)
-RUNS(swiglu)
-RUNS(geglu)
 RUNS(swiglu_quant)
 RUNS(geglu_quant)
 RUNS(quant_act)
@@ -49,4 +47,9 @@ SIZE(gemm_f32)
 SIZE(attend)
 SIZE(attend_shared)
 #undef SIZE
+
+/* for each row r of this task's share: statement. */
+#define EACH_ROW(w, r)  \
+    int64_t r, r##_end; \
+    for (lode_cpu_share(w, lode_n_rows((w)->t), &r, &r##_end); r < r##_end; r++)
 #endif

@@ -7,8 +7,6 @@
 #include "ops/copy.h"
 #include "ops/rms_norm.h"
 #include "ops/rope.h"
-#include "ops/scale.h"
-#include "ops/softcap.h"
 
 #include <string.h>
 
@@ -16,11 +14,6 @@ const char *lode_cpu_accepts_any(const lode_kern *k, const lode_tensor *t) {
     (void)k;
     (void)t;
     return NULL;
-}
-
-const char *lode_cpu_accepts_same_or_row(const lode_kern *k, const lode_tensor *t) {
-    (void)k;
-    return t->src[1]->ne[0] == t->ne[0] ? NULL : "the second input is repeated along rows";
 }
 
 const char *lode_cpu_accepts_one_weight_row(const lode_kern *k, const lode_tensor *t) {
@@ -44,37 +37,6 @@ static const float *in_row(const lode_tensor *t, int src, int64_t r) {
 
 static float *out_row(const lode_tensor *t, int64_t r) { return (float *)(void *)lode_host_nth_row(t, r); }
 
-/* for each row r of this task's share: statement. */
-#define EACH_ROW(w, r)  \
-    int64_t r, r##_end; \
-    for (lode_cpu_share(w, lode_n_rows((w)->t), &r, &r##_end); r < r##_end; r++)
-
-void lode_cpu_run_add(const lode_cpu_work *w) {
-    EACH_ROW(w, r) w->k->add(in_row(w->t, 0, r), lode_binary_row(w->t, r), out_row(w->t, r), w->t->ne[0]);
-}
-
-void lode_cpu_run_mul(const lode_cpu_work *w) {
-    EACH_ROW(w, r) w->k->mul(in_row(w->t, 0, r), lode_binary_row(w->t, r), out_row(w->t, r), w->t->ne[0]);
-}
-
-void lode_cpu_run_scale(const lode_cpu_work *w) {
-    const lode_scale_par *par = (const lode_scale_par *)(const void *)w->t->par;
-    EACH_ROW(w, r) w->k->scale(in_row(w->t, 0, r), out_row(w->t, r), w->t->ne[0], par->s, 0.0f);
-}
-
-void lode_cpu_run_silu(const lode_cpu_work *w) {
-    EACH_ROW(w, r) w->k->silu(in_row(w->t, 0, r), out_row(w->t, r), w->t->ne[0]);
-}
-
-void lode_cpu_run_gelu(const lode_cpu_work *w) {
-    EACH_ROW(w, r) w->k->gelu(in_row(w->t, 0, r), out_row(w->t, r), w->t->ne[0]);
-}
-
-void lode_cpu_run_softcap(const lode_cpu_work *w) {
-    const lode_softcap_par *par = (const lode_softcap_par *)(const void *)w->t->par;
-    EACH_ROW(w, r) w->k->softcap(in_row(w->t, 0, r), out_row(w->t, r), w->t->ne[0], par->cap);
-}
-
 void lode_cpu_run_rms_norm(const lode_cpu_work *w) {
     const lode_rms_norm_par *par = (const lode_rms_norm_par *)(const void *)w->t->par;
     EACH_ROW(w, r) w->k->rms_norm(in_row(w->t, 0, r), NULL, out_row(w->t, r), w->t->ne[0], par->eps);
@@ -93,14 +55,6 @@ void lode_cpu_run_norm_mul_quant(const lode_cpu_work *w) {
         w->k->rms_norm(in_row(w->t, 0, r), weight, w->scratch, w->t->ne[0], par->eps);
         w->k->quantize_q8a(w->scratch, lode_host_nth_row(w->t, r), w->t->ne[0]);
     }
-}
-
-void lode_cpu_run_swiglu(const lode_cpu_work *w) {
-    EACH_ROW(w, r) w->k->swiglu(in_row(w->t, 0, r), in_row(w->t, 1, r), out_row(w->t, r), w->t->ne[0]);
-}
-
-void lode_cpu_run_geglu(const lode_cpu_work *w) {
-    EACH_ROW(w, r) w->k->geglu(in_row(w->t, 0, r), in_row(w->t, 1, r), out_row(w->t, r), w->t->ne[0]);
 }
 
 void lode_cpu_run_swiglu_quant(const lode_cpu_work *w) {

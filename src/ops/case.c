@@ -5,7 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "f32[63,3]<7+16" -> one input; false when it is not of that form. */
+/* Axis i of x becomes axis digit[i]: "10" of [5, 12] is [12, 5]. */
+static lode_tensor *permuted(lode_graph *g, lode_tensor *x, const char *digits, char **end) {
+    int64_t ne[LODE_MAX_DIMS];
+    size_t nb[LODE_MAX_DIMS];
+    memcpy(ne, x->ne, sizeof ne);
+    memcpy(nb, x->nb, sizeof nb);
+    for (int i = 0; i < LODE_MAX_DIMS && *digits >= '0' && *digits < '0' + LODE_MAX_DIMS; i++, digits++) {
+        ne[*digits - '0'] = x->ne[i];
+        nb[*digits - '0'] = x->nb[i];
+    }
+    *end = (char *)(uintptr_t)digits;
+    return lode_view(g, x, ne, nb, 0);
+}
+
+/* "f32[63,3]<7+16^10" -> one input; false when it is not of that form. */
 static bool read_tensor(lode_case *c, lode_graph *g, const char *name, const char *p) {
     char type_name[16];
     const char *open = strchr(p, '[');
@@ -27,6 +41,7 @@ static bool read_tensor(lode_case *c, lode_graph *g, const char *name, const cha
     if (*end == '+') ne[0] += strtoll(end + 1, &end, 10);
     c->leaf[k] = lode_input(g, name, type, n, ne, LODE_DYN_NONE);
     c->src[k] = ne[0] == used ? c->leaf[k] : lode_columns(g, c->leaf[k], 0, used);
+    if (*end == '^') c->src[k] = permuted(g, c->src[k], end + 1, &end);
     return *end == '\0';
 }
 

@@ -1,7 +1,8 @@
 /* case.h - test cases as text, so that an op's file says what must be tested.
  *
  * A case is a list of words: "x=f32[63,3]" makes the next source, an input of that type and shape; "ids=i32[5]<7"
- * draws integers below 7; "x=f32[64,3]+16" puts 16 unused elements behind each row; "eps=1e-5" is a number that the
+ * draws integers below 7; "x=f32[64,3]+16" puts 16 unused elements behind each row, and "^10" behind it
+ * exchanges axes 0 and 1 (digit i says which axis the i-th becomes); "eps=1e-5" is a number that the
  * op's `make` asks for by name. Cases of an op are separated by '|'. */
 #ifndef LODE_OPS_CASE_H
 #define LODE_OPS_CASE_H

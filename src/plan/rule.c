@@ -31,9 +31,11 @@ static size_t word(const char *p) {
 /* Ops whose inputs may stand either way round. */
 static bool commutes(int op) { return op == LODE_ADD || op == LODE_MUL; }
 
-/* A flipped match of add and mul is right only when both inputs have the result's shape: the second one repeats. */
+/* A flipped match of add and mul is right only when both inputs have the result's type and shape: the
+ * second one repeats. */
 static bool may_flip(const lode_tensor *t) {
-    return commutes(t->op) && memcmp(t->src[0]->ne, t->src[1]->ne, sizeof t->src[0]->ne) == 0;
+    return commutes(t->op) && t->src[0]->type == t->src[1]->type &&
+           memcmp(t->src[0]->ne, t->src[1]->ne, sizeof t->src[0]->ne) == 0;
 }
 
 /* Matches the pattern at p against t; returns the text behind it, NULL when it does not match. */

@@ -57,7 +57,7 @@ lint:
 	@tools/lint.py
 
 fmt:
-	@clang-format-19 -i $$(git ls-files '*.c' '*.h')
+	@clang-format-19 -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
 
 # The sanitizers take clang 19 where it is installed, else the compiler that there is.
 CLANG := $(shell command -v clang-19 2>/dev/null || echo cc)

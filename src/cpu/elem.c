@@ -30,11 +30,20 @@ static one_fn *one_of(const lode_kern *k, int op) {
         int op;
         one_fn *fn;
     } table[] = {
-        { LODE_SILU, k->silu },          { LODE_GELU, k->gelu },       { LODE_GELU_ERF, k->gelu_erf },
-        { LODE_RELU, k->relu },          { LODE_SIGMOID, k->sigmoid }, { LODE_TANH, k->tanh },
-        { LODE_EXP, k->exp },            { LODE_ABS, plain_abs },      { LODE_SGN, plain_sgn },
-        { LODE_NEG, plain_neg },         { LODE_STEP, plain_step },    { LODE_SQR, plain_sqr },
-        { LODE_SQRT, plain_sqrt },       { LODE_HARDSWISH, plain_hardswish },
+        { LODE_SILU, k->silu },
+        { LODE_GELU, k->gelu },
+        { LODE_GELU_ERF, k->gelu_erf },
+        { LODE_RELU, k->relu },
+        { LODE_SIGMOID, k->sigmoid },
+        { LODE_TANH, k->tanh },
+        { LODE_EXP, k->exp },
+        { LODE_ABS, plain_abs },
+        { LODE_SGN, plain_sgn },
+        { LODE_NEG, plain_neg },
+        { LODE_STEP, plain_step },
+        { LODE_SQR, plain_sqr },
+        { LODE_SQRT, plain_sqrt },
+        { LODE_HARDSWISH, plain_hardswish },
         { LODE_HARDSIGMOID, plain_hardsigmoid },
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)

@@ -40,20 +40,20 @@ VALUE(ln, log(x))
 VALUE(sin, sin(x))
 VALUE(cos, cos(x))
 
-#define UNARY(ID, lower, text)                                                                                     \
-    lode_tensor *lode_##lower(lode_graph *g, lode_tensor *x) { return lode_op_new1(g, LODE_##ID, NULL, 0, x); }    \
+#define UNARY(ID, lower, text)                                                                                      \
+    lode_tensor *lode_##lower(lode_graph *g, lode_tensor *x) { return lode_op_new1(g, LODE_##ID, NULL, 0, x); }     \
     static void ref_##lower(const lode_tensor *t, int64_t a, int64_t b) { lode_ref_unary(t, a, b, value_##lower); } \
-    static lode_tensor *make_##lower(lode_graph *g, const lode_case *c) { return lode_##lower(g, c->src[0]); }     \
-    const lode_op_info lode_op_##lower = {                                                                         \
-        .name = #lower,                                                                                            \
-        .doc = text,                                                                                               \
-        .n_src = 1,                                                                                                \
-        .infer = lode_infer_unary,                                                                                 \
-        .ref = ref_##lower,                                                                                        \
-        .in_place = true,                                                                                          \
-        .make = make_##lower,                                                                                      \
-        .cases = "x=f32[1] | x=f32[63,3] | x=f32[64,5,2] | x=f32[576,4]+32 | x=f32[1536,7] | x=f16[67,3]"          \
-                 " | x=bf16[300,2]+4 | x=f16[20,6,3]^1023",                                                        \
+    static lode_tensor *make_##lower(lode_graph *g, const lode_case *c) { return lode_##lower(g, c->src[0]); }      \
+    const lode_op_info lode_op_##lower = {                                                                          \
+        .name = #lower,                                                                                             \
+        .doc = text,                                                                                                \
+        .n_src = 1,                                                                                                 \
+        .infer = lode_infer_unary,                                                                                  \
+        .ref = ref_##lower,                                                                                         \
+        .in_place = true,                                                                                           \
+        .make = make_##lower,                                                                                       \
+        .cases = "x=f32[1] | x=f32[63,3] | x=f32[64,5,2] | x=f32[576,4]+32 | x=f32[1536,7] | x=f16[67,3]"           \
+                 " | x=bf16[300,2]+4 | x=f16[20,6,3]^1023",                                                         \
     };
 #include "lode/unary.def"
 #undef UNARY

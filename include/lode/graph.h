@@ -99,6 +99,20 @@ LODE_API lode_tensor *lode_swiglu_clamp(lode_graph *g, lode_tensor *gate, lode_t
 
 /* x / sqrt(mean(x^2) + eps) along rows (Zhang and Sennrich 2019). */
 LODE_API lode_tensor *lode_rms_norm(lode_graph *g, lode_tensor *x, float eps);
+/* Likewise, f32, any strides: (x - mean) / sqrt(variance + eps) (Ba et al. 2016); x / max(|x|, eps); the first over
+ * dimensions 0, 1 and each of n_groups groups of channels of dimension 2 (Wu and He 2018). */
+LODE_API lode_tensor *lode_layer_norm(lode_graph *g, lode_tensor *x, float eps);
+LODE_API lode_tensor *lode_l2_norm(lode_graph *g, lode_tensor *x, float eps);
+LODE_API lode_tensor *lode_group_norm(lode_graph *g, lode_tensor *x, int n_groups, float eps);
+/* Of f32 x: sum of everything -> [1]; sum and mean of each row -> [1, ...]; running sums along rows; place of the
+ * largest value of each row of a matrix, i32 [rows]. */
+LODE_API lode_tensor *lode_sum(lode_graph *g, lode_tensor *x);
+LODE_API lode_tensor *lode_sum_rows(lode_graph *g, lode_tensor *x);
+LODE_API lode_tensor *lode_mean(lode_graph *g, lode_tensor *x);
+LODE_API lode_tensor *lode_cumsum(lode_graph *g, lode_tensor *x);
+LODE_API lode_tensor *lode_argmax(lode_graph *g, lode_tensor *x);
+/* How many elements of two i32 tensors of one shape are equal, i64 [1]. */
+LODE_API lode_tensor *lode_count_equal(lode_graph *g, lode_tensor *a, lode_tensor *b);
 
 /* w [k, n] (any weight type) times x f32 [k, t] -> f32 [n, t]: y[j, t] = sum_k w[k, j] * x[k, t]. */
 LODE_API lode_tensor *lode_matmul(lode_graph *g, lode_tensor *w, lode_tensor *x);

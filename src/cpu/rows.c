@@ -16,6 +16,11 @@ const char *lode_cpu_accepts_any(const lode_kern *k, const lode_tensor *t) {
     return NULL;
 }
 
+const char *lode_cpu_accepts_dense_rows(const lode_kern *k, const lode_tensor *t) {
+    (void)k;
+    return t->src[0]->nb[0] == (size_t)lode_type_bytes(t->src[0]->type) ? NULL : "rows are not dense";
+}
+
 const char *lode_cpu_accepts_one_weight_row(const lode_kern *k, const lode_tensor *t) {
     (void)k;
     return t->src[1]->ne[0] == t->ne[0] && lode_n_rows(t->src[1]) == 1 ? NULL : "the weight is not one row";
@@ -40,6 +45,16 @@ static float *out_row(const lode_tensor *t, int64_t r) { return (float *)(void *
 void lode_cpu_run_rms_norm(const lode_cpu_work *w) {
     const lode_rms_norm_par *par = (const lode_rms_norm_par *)(const void *)w->t->par;
     EACH_ROW(w, r) w->k->rms_norm(in_row(w->t, 0, r), NULL, out_row(w->t, r), w->t->ne[0], par->eps);
+}
+
+void lode_cpu_run_layer_norm(const lode_cpu_work *w) {
+    const float eps = LODE_PAR(w->t, lode_rms_norm_par)->eps;
+    EACH_ROW(w, r) w->k->layer_norm(in_row(w->t, 0, r), NULL, NULL, out_row(w->t, r), w->t->ne[0], eps);
+}
+
+void lode_cpu_run_l2_norm(const lode_cpu_work *w) {
+    const float eps = LODE_PAR(w->t, lode_rms_norm_par)->eps;
+    EACH_ROW(w, r) w->k->l2_norm(in_row(w->t, 0, r), out_row(w->t, r), w->t->ne[0], eps);
 }
 
 void lode_cpu_run_norm_mul(const lode_cpu_work *w) {

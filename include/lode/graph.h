@@ -57,8 +57,49 @@ LODE_API lode_tensor *lode_extern(lode_graph *g, const lode_tensor *like);
  * same. Returns t. */
 LODE_API lode_tensor *lode_into(lode_graph *g, lode_tensor *t, const lode_tensor *where);
 
-/* Rows of w [d, n] (any type) by index: ids i32 [t] -> f32 [d, t]. An index outside 0..n-1 gives a row of zeros. */
+/* Rows, copies, layout. */
+/* Rows of w [d, n, x, y] (any type) by index: ids i32 [t, x, y] -> [d, t, x, y], f32, or i32 where w is. An index
+ * outside 0..n-1 gives a row of zeros. */
 LODE_API lode_tensor *lode_get_rows(lode_graph *g, lode_tensor *w, lode_tensor *ids);
+/* Writes x [d, t, x, y] (floats) into rows ids (i32 or i64 [t, x', y'], repeated) of target [d, n, x, y], converted to
+ * its type, and returns the target as it is afterwards. An index outside writes nothing. */
+LODE_API lode_tensor *lode_set_rows(lode_graph *g, lode_tensor *target, lode_tensor *x, lode_tensor *ids);
+/* Copies in logical order: same sizes, or sizes ne with as many elements. Floats become any type with an encoder, f32
+ * and i32 one another (cut towards zero). */
+LODE_API lode_tensor *lode_copy(lode_graph *g, lode_tensor *x, lode_type type);
+LODE_API lode_tensor *lode_copy_as(lode_graph *g, lode_tensor *x, lode_type type, const int64_t ne[LODE_MAX_DIMS]);
+/* a (packed) with b written or added at `offset` bytes, b's dimensions 1 to 3 being nb bytes apart there. */
+typedef struct lode_region {
+    size_t nb[LODE_MAX_DIMS - 1], offset;
+} lode_region;
+LODE_API lode_tensor *lode_set(lode_graph *g, lode_tensor *a, lode_tensor *b, const lode_region *region);
+LODE_API lode_tensor *lode_acc(lode_graph *g, lode_tensor *a, lode_tensor *b, const lode_region *region);
+/* b behind a along a dimension; x again and again up to sizes ne, multiples of its own. Any type; blocks stay whole. */
+LODE_API lode_tensor *lode_concat(lode_graph *g, lode_tensor *a, lode_tensor *b, int dim);
+LODE_API lode_tensor *lode_repeat(lode_graph *g, lode_tensor *x, const int64_t ne[LODE_MAX_DIMS]);
+/* f32 from here on. lo and hi elements around each dimension: zeros, or what lies at the other end. */
+typedef struct lode_pad_desc {
+    int32_t lo[LODE_MAX_DIMS], hi[LODE_MAX_DIMS], circular;
+} lode_pad_desc;
+LODE_API lode_tensor *lode_pad(lode_graph *g, lode_tensor *x, const lode_pad_desc *desc);
+/* Rows mirrored at their ends, the end elements not doubled. */
+LODE_API lode_tensor *lode_pad_reflect(lode_graph *g, lode_tensor *x, int left, int right);
+/* Element i of each dimension moves to i + shift, around the end. */
+LODE_API lode_tensor *lode_roll(lode_graph *g, lode_tensor *x, const int32_t shift[LODE_MAX_DIMS]);
+/* Rows [n, 1, ...] as diagonals [n, n, ...]; `value` where column > past + row; one triangle, zeros elsewhere. */
+typedef enum { LODE_TRI_UPPER_DIAG, LODE_TRI_UPPER, LODE_TRI_LOWER_DIAG, LODE_TRI_LOWER } lode_tri_kind;
+LODE_API lode_tensor *lode_diag(lode_graph *g, lode_tensor *x);
+LODE_API lode_tensor *lode_diag_mask(lode_graph *g, lode_tensor *x, int past, float value);
+LODE_API lode_tensor *lode_tri(lode_graph *g, lode_tensor *x, lode_tri_kind kind);
+/* Images [w, h, c, n] in sizes ne; dimensions 2 and 3 by the nearest element. */
+typedef enum { LODE_NEAREST, LODE_BILINEAR, LODE_BICUBIC } lode_upscale_mode;
+typedef struct lode_upscale_desc {
+    int64_t ne[LODE_MAX_DIMS];
+    lode_upscale_mode mode;
+    int32_t align_corners, antialias; /* the latter with bilinear alone */
+} lode_upscale_desc;
+LODE_API lode_tensor *lode_upscale(lode_graph *g, lode_tensor *x, const lode_upscale_desc *desc);
+
 /* Element by element. Types f32, f16 and bf16; values are computed in f32 and rounded once to the type of the first
  * input, which the result has. */
 /* a + b, a - b, a b, a / b: b is f32 or of a's type, and is repeated to a's sizes (index modulo size). */
@@ -118,8 +159,6 @@ LODE_API lode_tensor *lode_count_equal(lode_graph *g, lode_tensor *a, lode_tenso
 LODE_API lode_tensor *lode_matmul(lode_graph *g, lode_tensor *w, lode_tensor *x);
 /* f32 [k, t] to q8a rows, the form in which the fast matmul kernels read activations. Inserted by the plan. */
 LODE_API lode_tensor *lode_quant_act(lode_graph *g, lode_tensor *x);
-/* Copy with conversion of type, same sizes. */
-LODE_API lode_tensor *lode_copy(lode_graph *g, lode_tensor *x, lode_type type);
 
 /* Rotary position embedding (Su et al. 2021). Pairs are (i, i + n_rot/2) in NEOX order, (2i, 2i+1) in NORM order. */
 typedef enum { LODE_ROPE_NORM, LODE_ROPE_NEOX } lode_rope_order;

@@ -41,9 +41,12 @@ static unsigned char *contents(const lode_tensor *t, int64_t below) {
         float *x = lode_calloc((size_t)t->ne[0], sizeof *x);
         for (int64_t i = 0; i < t->ne[0]; i++) x[i] = draw() * 2.0f;
         if (t->type == LODE_I32)
-            for (int64_t i = 0; i < t->ne[0]; i++) ((int32_t *)(void *)p)[i] = (int32_t)((i * 7 + 3) % below);
+            for (int64_t i = 0; i < t->ne[0]; i++)
+                ((int32_t *)(void *)p)[r * t->ne[0] + i] = (int32_t)((i * 7 + 3) % below);
         else if (t->type == LODE_F32)
             memcpy(p + (size_t)r * row, x, row);
+        else if (t->type == LODE_I64)
+            for (int64_t i = 0; i < t->ne[0]; i++) ((int64_t *)(void *)p)[r * t->ne[0] + i] = (i * 7 + 3) % below;
         else
             assert_true(quant_random_row(t->type, x, p + (size_t)r * row, t->ne[0]));
         free(x);

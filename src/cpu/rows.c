@@ -2,11 +2,12 @@
  * threads by number; the arithmetic is the instruction set's (kern.h). */
 #include "base/mem.h"
 #include "cpu/kernels.h"
+#include "graph/elem.h"
 #include "lode/quant.h"
 #include "ops/binary.h"
-#include "ops/copy.h"
 #include "ops/rms_norm.h"
 #include "ops/rope.h"
+#include "ops/rows.h"
 
 #include <string.h>
 
@@ -91,13 +92,36 @@ void lode_cpu_run_quant_act(const lode_cpu_work *w) {
 }
 
 void lode_cpu_run_get_rows(const lode_cpu_work *w) {
-    const lode_tensor *from = w->t->src[0];
-    const int32_t *ids = (const int32_t *)(const void *)lode_host(w->t->src[1]);
+    const lode_tensor *t = w->t, *from = t->src[0];
     EACH_ROW(w, r) {
-        if (ids[r] < 0 || ids[r] >= from->ne[1])
-            memset(out_row(w->t, r), 0, (size_t)w->t->ne[0] * sizeof(float));
+        const char *row = lode_get_rows_at(t, r);
+        if (!row)
+            memset(out_row(t, r), 0, (size_t)t->ne[0] * sizeof(float));
+        else if (lode_type_bytes(from->type) == sizeof(float)) /* f32, i32 */
+            memcpy(out_row(t, r), row, (size_t)t->ne[0] * sizeof(float));
+        else if (from->type == LODE_F16)
+            w->k->f16_to_f32((const void *)row, out_row(t, r), t->ne[0]);
         else
-            lode_decode_row(from->type, lode_host_row(from, ids[r], 0, 0), out_row(w->t, r), w->t->ne[0]);
+            lode_decode_row(from->type, row, out_row(t, r), t->ne[0]);
+    }
+}
+
+void lode_cpu_run_set_rows(const lode_cpu_work *w) {
+    const lode_tensor *t = w->t, *x = t->src[1];
+    const bool f32 = x->type == LODE_F32 && x->nb[0] == sizeof(float);
+    float buf[LODE_PIECE];
+    int64_t r, end;
+    for (lode_cpu_share(w, lode_op_units(t), &r, &end); r < end; r++) {
+        char *row = lode_set_rows_at(t, r);
+        const char *values = lode_host_nth_row(x, r);
+        if (row && f32 && t->type == LODE_F16) {
+            w->k->f32_to_f16((const void *)values, (void *)row, t->ne[0]);
+            continue;
+        }
+        for (int64_t i = 0, n; i < t->ne[0] && row; i += n) {
+            n = t->ne[0] - i < LODE_PIECE ? t->ne[0] - i : LODE_PIECE;
+            lode_store(t, row, i, n, lode_peek(x, values, i, n, buf));
+        }
     }
 }
 
@@ -117,22 +141,6 @@ void lode_cpu_run_rope(const lode_cpu_work *w) {
                    (const float *)(const void *)lode_host_row(t->src[1], i, 0, 0),
                    (float *)(void *)lode_host_row(t, 0, i, 0), t->nb[1], dims,
                    par->order == LODE_ROPE_NEOX ? LODE_ROPE_HALVES : LODE_ROPE_PAIRS);
-}
-
-void lode_cpu_run_copy(const lode_cpu_work *w) {
-    const lode_tensor *t = w->t, *s = t->src[0];
-    size_t bytes = 0;
-    lode_row_bytes(t->type, t->ne[0], &bytes);
-    EACH_ROW(w, r) {
-        const char *x = lode_host_nth_row(s, r);
-        char *y = lode_host_nth_row(t, r);
-        if (t->type == s->type)
-            memcpy(y, x, bytes);
-        else if (t->type == LODE_F32)
-            lode_decode_row(s->type, x, (float *)(void *)y, t->ne[0]);
-        else
-            lode_encode_row(t->type, (const float *)(const void *)x, y, t->ne[0]);
-    }
 }
 
 void lode_cpu_run_kv_store(const lode_cpu_work *w) {

@@ -46,6 +46,7 @@ check-peer: all
 	@tests/peer/archs.sh 1 2 3
 	@tests/peer/real.sh $(MODEL)
 	@tests/peer/real.sh models/gemma-3-270m-Q4_K_M.gguf
+	@tests/peer/types.sh $(MODEL)
 
 # Every tensor type against the format's references; needs the peer's library and Python (make check-peer).
 PEER_PYTHON ?= $(PEER)/venv/bin/python

@@ -285,7 +285,7 @@ TEST(one_element_eight_elements_and_the_row_decoder_agree) {
 TEST(rows_are_read_and_written_at_any_address) {
     (void)state_;
     float x[256], y[256], z[256];
-    char raw[2048];
+    char raw[4096];
     for (int i = 0; i < 256; i++) x[i] = (float)i - 100.0f;
     for (int t = 0; t < LODE_N_TYPE; t++) {
         if (!lode_type_can_encode((lode_type)t)) continue;
@@ -301,7 +301,7 @@ TEST(nan_infinity_and_extremes_encode_without_a_crash) {
     (void)state_;
     const float odd[] = { NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 1e-45f, -1e-45f, 0.0f, -0.0f };
     float x[256], y[256];
-    char raw[2048];
+    char raw[4096];
     for (int t = 0; t < LODE_N_TYPE; t++) {
         if (!lode_type_can_encode((lode_type)t)) continue;
         for (size_t v = 0; v < sizeof odd / sizeof *odd; v++) {
@@ -358,7 +358,7 @@ TEST(encoding_loses_no_more_than_the_reference_encoders) {
 TEST(zeros_stay_zeros_and_a_constant_row_stays_constant) {
     (void)state_;
     float x[256], y[256];
-    char raw[2048];
+    char raw[4096];
     for (int t = 0; t < LODE_N_TYPE; t++) {
         if (!lode_type_can_encode((lode_type)t)) continue;
         for (int v = -1; v <= 1; v++) {
@@ -411,7 +411,7 @@ TEST(an_activation_block_with_a_nan_or_infinity_is_nan_and_its_neighbour_is_not)
 TEST(the_reference_dot_product_sums_decoded_values) {
     (void)state_;
     float w[512], x[512], back[512];
-    char raw[2048];
+    char raw[4096];
     for (int i = 0; i < 512; i++) {
         w[i] = sinf((float)i);
         x[i] = cosf((float)i * 0.3f);

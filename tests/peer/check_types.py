@@ -53,9 +53,11 @@ def check_decode(name, rng):
 
 
 def samples(n, rng):
-    """Rows of n values: every size of float at which the references do only defined arithmetic, and special shapes."""
+    """Rows of n values: every size of float at which the references do only defined arithmetic (below 2^-125 they
+    divide by numbers whose inverse is infinite), and special shapes."""
     normal = rng.standard_normal((64, n))
-    yield from (normal * 10.0 ** e for e in (-25, -12, -6, -4, -3, -2, -1, 0, 1, 2, 3, 6, 12, 18))
+    yield from (normal * 10.0 ** e for e in (-36, -25, -12, -6, -4, -3, -2, -1, 0, 1, 2, 3, 6, 12, 18, 25, 36))
+    yield np.nextafter(np.float32(65520), np.float32(0)) * rng.uniform(0.9, 1.1, (64, n))  # where halves end
     yield rng.uniform(-1, 1, (64, n))
     yield np.zeros((1, n))
     yield np.full((1, n), -0.0)
@@ -92,6 +94,21 @@ def check_encode(name, rng):
     print(f"{name:8} {count:6} blocks encoded to the same bytes")
 
 
+def check_bits(name, rng):
+    """The types of one element on every kind of float: subnormals, infinities, ties; a NaN stays one."""
+    x = rng.integers(0, 1 << 32, 1 << 20, dtype=np.uint32)
+    x[: 1 << 16] = np.arange(1 << 16, dtype=np.uint32) << 16 | rng.choice([0, 0x8000, 0x1000, 0x7FFF, 1], 1 << 16)
+    x = x.view(np.float32)
+    got = lode_row("encode", name, x, np.zeros(len(x), np.uint16), len(x))
+    want = encoding(name, x).view(np.uint16)
+    back = lode_row("decode", name, got, np.zeros(len(x), np.float32), len(x))
+    same = np.where(np.isnan(x), np.isnan(back), got == want)
+    if not same.all():
+        at = int(np.argmin(same))
+        fail(f"{name}: {x[at]!r} encoded as {got[at]:04x}, want {want[at]:04x}")
+    print(f"{name:8} {len(x)} floats of every kind encoded to the same bits")
+
+
 def check_loss(name, rng):
     elements, size = sizes()[name]
     x = rng.standard_normal(elements * 1024).astype(np.float32)
@@ -106,6 +123,8 @@ for name in sizes():
     check_decode(name, np.random.default_rng(1))
 for name in ENCODED + ["F64"]:
     check_encode(name, np.random.default_rng(2))
+for name in ("F16", "BF16"):
+    check_bits(name, np.random.default_rng(4))
 for name in LOSS:
     check_loss(name, np.random.default_rng(3))
 print(f"{bad} differences")

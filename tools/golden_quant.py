@@ -44,6 +44,8 @@ def blocks(name, n, rng):
     out = rng.integers(0, 256, (n, size), dtype=np.uint8)
     for at in HALVES.get(name, []):
         out[:, at:at + 2] = scales().view(np.uint8).reshape(-1, 2)
+    if name in ("MXFP4", "NVFP4"):  # scales at the ends of their ranges
+        out[:8, 0] = [0, 1, 2, 7, 8, 0x7F, 0x80, 0xFF]
     if name == "IQ1_M":  # the half is in the top 4 bits of four words, lowest first
         d = scales().view(np.uint16)
         for k in range(4):
@@ -99,6 +101,10 @@ def rows_to_encode(rng):
     x[4] = np.arange(32) - 16
     x[5] = np.abs(x[5])
     x[6, 3] = -30
+    x[7] = (np.arange(32) * 37 % 127 - 127) / 2  # halfway between the values of IQ4_NL
+    x[7, 0] = -127
+    x[8] *= 800  # scales of NVFP4 in the top binade, and above
+    x[9] *= 3000
     return x.reshape(-1)
 
 
@@ -111,7 +117,7 @@ def main(out, names):
     os.makedirs(out, exist_ok=True)
     for name in names or [t for t in sizes() if t not in ("F32", "F64")]:
         rng = np.random.default_rng([20240607] + list(name.encode()))
-        raw = blocks(name, max(4, (512 if name in ("F16", "BF16") else 1024) // sizes()[name][0]), rng)
+        raw = blocks(name, (512 if name in ("F16", "BF16") else 1024) // sizes()[name][0], rng)
         write(name.lower() + ".dec", raw, decodings(name, raw)[0])
         if name in ENCODED:
             x = rows_to_encode(rng)

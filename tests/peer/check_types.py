@@ -67,6 +67,9 @@ def samples(n, rng):
     yield normal * 2.0 ** rng.integers(-20, 20, (64, n))  # of very different size
     yield rng.integers(-16, 17, (256, n)).astype(float)  # ties
     yield rng.integers(-16, 17, (64, n)) / 8
+    ties = rng.integers(-253, 254, (256, n)) / 2  # between the values of IQ4_NL
+    ties[:, ::32] = -127
+    yield ties
     yield rng.choice([-1.0, 0.0, 1.0], (64, n)) * 10.0 ** rng.uniform(-4, 4, (64, 1))
     yield normal * (rng.uniform(0, 1, (64, n)) < 0.05)  # mostly zeros
     yield np.where(np.arange(n) % 32 == 7, 100 * normal, normal)  # outliers

@@ -126,7 +126,9 @@ static double nmse(const result *a, const result *b) {
 static double bound(int op, const char *text, bool act_f32, lode_type type) {
     if (type == LODE_F16) return 1e-7;
     if (type == LODE_BF16) return 1e-5;
-    const bool quantised = strstr(text, "w=q") && !act_f32;
+    char weights[16] = "";
+    const bool typed = (op == LODE_MATMUL || op == LODE_MATMUL_ADD) && sscanf(text, "w=%15[a-z0-9_]", weights) == 1;
+    const bool quantised = typed && lode_type_block(lode_type_of_name(weights)) > 1 && !act_f32;
     const bool rounds = quantised || op == LODE_QUANT_ACT || op == LODE_NORM_MUL_QUANT || op == LODE_SWIGLU_QUANT ||
                         op == LODE_GEGLU_QUANT;
     return rounds ? 1e-4 : 1e-9;

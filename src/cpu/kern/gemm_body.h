@@ -151,10 +151,17 @@ PANEL_KERNEL(panel_sm, FORM_SM, 0, 31)
 PANEL_KERNEL(q3_k_panel, FORM_H, q3_k_offset, q3_k_max)
 PANEL_KERNEL(q6_k_panel, FORM_H, q6_k_offset, q6_k_max)
 PANEL_KERNEL(q2_k_panel, FORM_HM, 0, q2_k_max)
+PANEL_KERNEL(mxfp4_panel, FORM_S, mxfp4_offset, mxfp4_max)
+PANEL_KERNEL(nvfp4_panel, FORM_H, nvfp4_offset, nvfp4_max)
+PANEL_KERNEL(q2_0_panel, FORM_S, q2_0_offset, q2_0_max)
 #define q4_1_panel panel_sm
 #define q5_1_panel panel_sm
 #define q4_k_panel panel_sm
 #define q5_k_panel panel_sm
+#define iq4_nl_panel q8_0_panel
+#define iq4_xs_panel q8_0_panel
+#define q1_0_panel q2_0_panel
+#define tq2_0_panel q2_0_panel
 
 /* ---- Around the kernels, the same for all types ----------------------------------------------------------------- */
 

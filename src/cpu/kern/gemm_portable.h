@@ -6,6 +6,12 @@
 #ifndef LODE_CPU_KERN_GEMM_PORTABLE_H
 #define LODE_CPU_KERN_GEMM_PORTABLE_H
 #include "cpu/kern/kern.h"
+#include "quant/iq4_nl.h"
+#include "quant/iq4_xs.h"
+#include "quant/mxfp4.h"
+#include "quant/nvfp4.h"
+#include "quant/q1_0.h"
+#include "quant/q2_0.h"
 #include "quant/q2_k.h"
 #include "quant/q3_k.h"
 #include "quant/q4_0.h"
@@ -17,6 +23,7 @@
 #include "quant/q6_k.h"
 #include "quant/q8_0.h"
 #include "quant/q8a.h"
+#include "quant/tq2_0.h"
 
 enum { HAS_HALVES = 1, HAS_MIN = 2 }; /* two scales a step; minima */
 
@@ -144,6 +151,63 @@ static void q6_k_plain(plain_step *t, const void *src) {
     }
 }
 
+/* n codes of 4 bits, n / 2 bytes, to values of a table: low halves first. */
+static void coded(int16_t *q, const uint8_t *qs, int n, const int8_t *table) {
+    for (int i = 0; i < n / 2; i++) {
+        q[i] = table[qs[i] & 15];
+        q[n / 2 + i] = table[qs[i] >> 4];
+    }
+}
+static void iq4_nl_plain(plain_step *t, const void *src) {
+    iq4_nl_block b;
+    memcpy(&b, src, sizeof b);
+    coded(t->q, b.qs, 32, iq4_value);
+    both(t->s, dev_h2f(b.d));
+}
+static void iq4_xs_plain(plain_step *t, const void *src) {
+    iq4_xs_block b;
+    memcpy(&b, src, sizeof b);
+    for (int j = 0; j < 8; j++) {
+        coded(t[j].q, b.qs + 16 * j, 32, iq4_value);
+        both(t[j].s, dev_h2f(b.d) * (float)iq4_xs_scale(&b, j));
+    }
+}
+static void mxfp4_plain(plain_step *t, const void *src) {
+    mxfp4_block b;
+    memcpy(&b, src, sizeof b);
+    coded(t->q, b.qs, 32, fp4_twice);
+    both(t->s, fp4_half_e8m0(b.e));
+}
+static void nvfp4_plain(plain_step *t, const void *src) {
+    nvfp4_block b;
+    memcpy(&b, src, sizeof b);
+    for (int j = 0; j < 4; j++) {
+        coded(t[j / 2].q + j % 2 * 16, b.qs + 8 * j, 16, fp4_twice);
+        t[j / 2].s[j % 2] = fp4_half_e4m3(b.d[j]);
+    }
+}
+static void q1_0_plain(plain_step *t, const void *src) {
+    q1_0_block b;
+    memcpy(&b, src, sizeof b);
+    for (int i = 0; i < 128; i++) t[i / 32].q[i % 32] = (int16_t)(((b.qs[i / 8] >> (i % 8)) & 1) * 2 - 1);
+    for (int j = 0; j < 4; j++) both(t[j].s, dev_h2f(b.d));
+}
+static void q2_0_plain(plain_step *t, const void *src) {
+    q2_0_block b;
+    memcpy(&b, src, sizeof b);
+    for (int i = 0; i < 64; i++) t[i / 32].q[i % 32] = (int16_t)(((b.qs[i / 4] >> (i % 4 * 2)) & 3) - 1);
+    for (int j = 0; j < 2; j++) both(t[j].s, dev_h2f(b.d));
+}
+static void tq2_0_plain(plain_step *t, const void *src) {
+    tq2_0_block b;
+    memcpy(&b, src, sizeof b);
+    for (int j = 0; j < 8; j++) {
+        set(t[j].q, -1);
+        bits(t[j].q, b.qs + j / 4 * 32, j % 4 * 2, 3, 0);
+        both(t[j].s, dev_h2f(b.d));
+    }
+}
+
 static inline int32_t dot16(const int16_t *a, const int16_t *b) {
     int32_t s = 0;
 #pragma GCC unroll 1 /* else gcc unrolls before it makes vectors */
@@ -216,4 +280,11 @@ PLAIN(q3_k, 8, HAS_HALVES)
 PLAIN(q4_k, 8, HAS_MIN)
 PLAIN(q5_k, 8, HAS_MIN)
 PLAIN(q6_k, 8, HAS_HALVES)
+PLAIN(iq4_nl, 1, 0)
+PLAIN(iq4_xs, 8, 0)
+PLAIN(mxfp4, 1, 0)
+PLAIN(nvfp4, 2, HAS_HALVES)
+PLAIN(q1_0, 4, 0)
+PLAIN(q2_0, 2, 0)
+PLAIN(tq2_0, 8, 0)
 #endif

@@ -28,6 +28,20 @@
 #include "cpu/kern/gemm_type.h"
 #define T q6_k
 #include "cpu/kern/gemm_type.h"
+#define T iq4_nl
+#include "cpu/kern/gemm_type.h"
+#define T iq4_xs
+#include "cpu/kern/gemm_type.h"
+#define T mxfp4
+#include "cpu/kern/gemm_type.h"
+#define T nvfp4
+#include "cpu/kern/gemm_type.h"
+#define T q1_0
+#include "cpu/kern/gemm_type.h"
+#define T q2_0
+#include "cpu/kern/gemm_type.h"
+#define T tq2_0
+#include "cpu/kern/gemm_type.h"
 
 static const gemm_type *const gemm_types[LODE_N_TYPE] = {
 #define ROW(id, prefix) [LODE_##id] = &prefix##_gemm_type,

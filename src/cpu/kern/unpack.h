@@ -12,6 +12,12 @@
 #define LODE_CPU_KERN_UNPACK_H
 #include "cpu/kern/simd.h"
 
+#include "quant/iq4_nl.h"
+#include "quant/iq4_xs.h"
+#include "quant/mxfp4.h"
+#include "quant/nvfp4.h"
+#include "quant/q1_0.h"
+#include "quant/q2_0.h"
 #include "quant/q2_k.h"
 #include "quant/q3_k.h"
 #include "quant/q4_0.h"
@@ -22,6 +28,7 @@
 #include "quant/q5_k.h"
 #include "quant/q6_k.h"
 #include "quant/q8_0.h"
+#include "quant/tq2_0.h"
 
 /* y += ... per step, with dot = sum q * x over the step, dot0 and dot1 over its halves, sum = sum x:
  * FORM_S   s * (dot - offset * sum)
@@ -167,6 +174,149 @@ KERN_INLINE void q8_0_quants(step *u, const head *h, const tile *t, size_t o, in
     u->s = h->s[0];
 }
 
+/* ---- Codes of 4 bits for values of a table ----------------------------------------------------------------------- */
+
+enum { FP4_OFFSET = 12, FP4_MAX = 24 };
+
+TYPE_CONSTANTS(iq4_nl, FORM_S, KERN_S8_OFFSET, 255, 1, 1);
+TYPE_CONSTANTS(iq4_xs, FORM_S, KERN_S8_OFFSET, 255, 8, 1);
+TYPE_CONSTANTS(mxfp4, FORM_S, FP4_OFFSET, FP4_MAX, 1, 1);
+TYPE_CONSTANTS(nvfp4, FORM_H, FP4_OFFSET, FP4_MAX, 1, 2);
+
+KERN_INLINE void look_up(vi q[8], vi table) {
+    for (int i = 0; i < 8; i++) q[i] = vi_shuf8(table, q[i]);
+}
+
+KERN_INLINE vi iq4_table(void) {
+    const vi table = vi_bcast128(iq4_value);
+    return KERN_S8_OFFSET ? vi_xor(table, vi_set1_8(0x80)) : table;
+}
+
+/* fp4_twice made unsigned. */
+KERN_INLINE vi fp4_table(void) {
+    return vi_add_where8(vi_bcast128(fp4_twice), vi_set1_8(1), vi_set1_8(1), vi_set1_8(FP4_OFFSET));
+}
+
+KERN_INLINE void iq4_nl_head(head *h, const tile *t, size_t o) { head_s(h, t, o); }
+KERN_INLINE void iq4_nl_quants(step *u, const head *h, const tile *t, size_t o, int g, int b) {
+    (void)g, (void)b;
+    nibbles(u->q, t, o + offsetof(iq4_nl_block, qs));
+    look_up(u->q, iq4_table());
+    u->s = h->s[0];
+}
+
+KERN_INLINE void iq4_xs_head(head *h, const tile *t, size_t o) {
+    vi raw[4], w[4];
+    quads(raw, t, o);
+    transpose4(w, raw);
+    const vf d = vf_from_half(w[0]);
+    for (int j = 0; j < 8; j++) {
+        const vi lo = vi_and(vi_shrv(w[1], 4 * j), vi_set1(15)), hi = vi_and(vi_shrv(w[0], 16 + 2 * j), vi_set1(3));
+        h->s[j] = vf_mul(d, vf_from_i(vi_sub(vi_or(lo, vi_shl(hi, 4)), vi_set1(32))));
+    }
+}
+KERN_INLINE void iq4_xs_quants(step *u, const head *h, const tile *t, size_t o, int g, int b) {
+    (void)b;
+    nibbles(u->q, t, o + offsetof(iq4_xs_block, qs) + 16 * (size_t)g);
+    look_up(u->q, iq4_table());
+    u->s = h->s[g];
+}
+
+/* 2^(e - 128) as a product of two powers that are both normal. */
+KERN_INLINE void mxfp4_head(head *h, const tile *t, size_t o) {
+    quads(h->raw, t, o);
+    const vi e = vi_and(first_words(h->raw), vi_set1(255)), half = vi_shr(e, 1), bias = vi_set1(63);
+    h->s[0] = vf_mul(vf_bits(vi_shl(vi_add(half, bias), 23)), vf_bits(vi_shl(vi_add(vi_sub(e, half), bias), 23)));
+}
+KERN_INLINE void mxfp4_quants(step *u, const head *h, const tile *t, size_t o, int g, int b) {
+    (void)g, (void)b;
+    nibbles(u->q, t, o + offsetof(mxfp4_block, qs));
+    look_up(u->q, fp4_table());
+    u->s = h->s[0];
+}
+
+/* A scale's seven bits stand in a half at 2^-7 of half its value; 0x7f is 0. */
+KERN_INLINE void nvfp4_head(head *h, const tile *t, size_t o) {
+    quads(h->raw, t, o);
+    const vi w = first_words(h->raw);
+    for (int j = 0; j < 4; j++) {
+        const vi s = vi_and(vi_shrv(w, 8 * j), vi_set1(255));
+        const vf half = vf_from_half(vi_shl(vi_and(s, vi_set1(127)), 7));
+        const vf from_nan = vf_abs(vf_sub(vf_from_i(s), vf_set1(127.0f)));
+        h->s[j] = vf_lt_sel(from_nan, vf_set1(0.5f), vf_zero(), vf_mul(half, vf_set1(128.0f)));
+    }
+}
+KERN_INLINE void nvfp4_quants(step *u, const head *h, const tile *t, size_t o, int g, int b) {
+    (void)g;
+    vi q[8];
+    nibbles(q, t, o + offsetof(nvfp4_block, qs) + 16 * (size_t)b);
+    for (int z = 0; z < 4; z++) { /* the low halves of 8 bytes, then their high ones */
+        u->q[z] = vi_unlo64(q[z], q[4 + z]);
+        u->q[4 + z] = vi_unhi64(q[z], q[4 + z]);
+    }
+    look_up(u->q, fp4_table());
+    u->s = h->s[2 * b];
+    u->s1 = h->s[2 * b + 1];
+}
+
+/* ---- One and two bits with one scale ----------------------------------------------------------------------------- */
+
+TYPE_CONSTANTS(q1_0, FORM_S, 1, 3, 1, 4);
+TYPE_CONSTANTS(q2_0, FORM_S, 1, 3, 1, 2);
+TYPE_CONSTANTS(tq2_0, FORM_S, 1, 3, 2, 4);
+
+/* The scale and, in `raw`, the 16 bytes behind it. */
+KERN_INLINE void head_s_bits(head *h, const tile *t, size_t o) {
+    head_s(h, t, o);
+    quads(h->raw, t, o + 2);
+}
+
+KERN_INLINE void q1_0_head(head *h, const tile *t, size_t o) { head_s_bits(h, t, o); }
+KERN_INLINE void q1_0_quants(step *u, const head *h, const tile *t, size_t o, int g, int b) {
+    (void)t, (void)o, (void)g;
+    const vi bit = vi_set64((int64_t)0x8040201008040201u), add = vi_set1_8(2);
+    const int64_t every = 0x0101010101010101LL;
+    for (int i = 0; i < 8; i++) {
+        const int at = 4 * b + i / 4 * 2;
+        u->q[i] = vi_add_where8(vi_zero(), vi_shuf8(h->raw[i % 4], vi_set128(every * at, every * (at + 1))), bit, add);
+    }
+    u->s = h->s[0];
+}
+
+KERN_INLINE void q2_0_head(head *h, const tile *t, size_t o) { head_s_bits(h, t, o); }
+KERN_INLINE void q2_0_quants(step *u, const head *h, const tile *t, size_t o, int g, int b) {
+    (void)t, (void)o, (void)g;
+    const vi low = vi_set1(0x40100401), high = vi_set1((int32_t)0x80200802u);
+    const int64_t every = 0x01010101LL, next = 0x0101010100000000LL;
+    for (int i = 0; i < 8; i++) {
+        const int at = 8 * b + i / 4 * 4;
+        const vi bytes = vi_set128(every * at + next * (at + 1), every * (at + 2) + next * (at + 3));
+        const vi raw = vi_shuf8(h->raw[i % 4], bytes);
+        u->q[i] = vi_add_where8(vi_add_where8(vi_zero(), raw, low, vi_set1_8(1)), raw, high, vi_set1_8(2));
+    }
+    u->s = h->s[0];
+}
+
+/* Two bits of each value: byte 32 * g + i, from bit 2 * b. */
+KERN_INLINE void two_bits(vi q[8], const tile *t, size_t at, int b) {
+    const vi two = vi_set1_8(3);
+    for (int i = 0; i < 8; i++) {
+        const vi raw = vi_quad(t->p[i % 4] + at + 16 * (size_t)(i / 4), t->s4);
+        q[i] = vi_and(b == 0 ? raw : b == 1 ? vi_shr16(raw, 2) : b == 2 ? vi_shr16(raw, 4) : vi_shr16(raw, 6), two);
+    }
+}
+
+KERN_INLINE void tq2_0_head(head *h, const tile *t, size_t o) {
+    vi raw[4], w[4];
+    quads(raw, t, o + offsetof(tq2_0_block, d) - 14);
+    transpose4(w, raw);
+    h->s[0] = vf_from_half(vi_shr(w[3], 16));
+}
+KERN_INLINE void tq2_0_quants(step *u, const head *h, const tile *t, size_t o, int g, int b) {
+    two_bits(u->q, t, o + offsetof(tq2_0_block, qs) + 32 * (size_t)g, b);
+    u->s = h->s[0];
+}
+
 /* ---- Blocks of 256 ---------------------------------------------------------------------------------------------- */
 
 TYPE_CONSTANTS(q4_k, FORM_SM, 0, 15, 4, 2);
@@ -237,15 +387,6 @@ KERN_INLINE void q6_k_quants(step *u, const head *h, const tile *t, size_t o, in
     }
     u->s = h->s[8 * g + 2 * b];
     u->s1 = h->s[8 * g + 2 * b + 1];
-}
-
-/* Two bits of each value: byte 32 * g + i, from bit 2 * b. */
-KERN_INLINE void two_bits(vi q[8], const tile *t, size_t at, int b) {
-    const vi two = vi_set1_8(3);
-    for (int i = 0; i < 8; i++) {
-        const vi raw = vi_quad(t->p[i % 4] + at + 16 * (size_t)(i / 4), t->s4);
-        q[i] = vi_and(b == 0 ? raw : b == 1 ? vi_shr16(raw, 2) : b == 2 ? vi_shr16(raw, 4) : vi_shr16(raw, 6), two);
-    }
 }
 
 KERN_INLINE void q2_k_head(head *h, const tile *t, size_t o) {

@@ -155,8 +155,12 @@ LODE_API lode_tensor *lode_argmax(lode_graph *g, lode_tensor *x);
 /* How many elements of two i32 tensors of one shape are equal, i64 [1]. */
 LODE_API lode_tensor *lode_count_equal(lode_graph *g, lode_tensor *a, lode_tensor *b);
 
-/* w [k, n] (any weight type) times x f32 [k, t] -> f32 [n, t]: y[j, t] = sum_k w[k, j] * x[k, t]. */
+/* Matrix products. w [k, n, a, b] (any type with values, dense rows) times x f32 [k, t, c, d] -> f32 [n, t, c, d]:
+ * y[j, t] = sum_k w[k, j] * x[k, t]. c and d are multiples of a and b: c/a neighbouring batches share a matrix. */
 LODE_API lode_tensor *lode_matmul(lode_graph *g, lode_tensor *w, lode_tensor *x);
+/* Mixture of experts: w [k, n, experts], x f32 [k, u', t], ids i32 [u, t], u' divides u -> f32 [n, u, t]:
+ * y[:, e, t] = w[:, :, ids[e, t]] x[:, e modulo u', t]. Ids lie in 0..experts-1. */
+LODE_API lode_tensor *lode_matmul_id(lode_graph *g, lode_tensor *w, lode_tensor *x, lode_tensor *ids);
 /* f32 [k, t] to q8a rows, the form in which the fast matmul kernels read activations. Inserted by the plan. */
 LODE_API lode_tensor *lode_quant_act(lode_graph *g, lode_tensor *x);
 

@@ -59,7 +59,7 @@ static bool cpu_accepts(const lode_device *d, const lode_tensor *node, char *why
     const lode_op_info *o = lode_op_info_of(node->op);
     if (lode_cpu_choose(cpu_of(d)->k, node, &reason)) return true;
     /* columns are quantised for the sake of integer kernels alone: without one, F32 columns are exact and faster */
-    const bool quantised = node->op == LODE_MATMUL && node->src[1]->type == LODE_Q8A;
+    const bool quantised = node->src[0] && node->src[1] && node->src[1]->type == LODE_Q8A;
     if (o && o->ref && !quantised) return true;
     if (why) snprintf(why, n, "%s", reason);
     return false;

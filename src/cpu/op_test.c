@@ -58,7 +58,7 @@ typedef struct {
     float *values;
     int64_t n;
     lode_type type;
-    bool has_kernel;
+    bool has_kernel, quantised; /* a source is of a block type */
 } result;
 
 static void note_kernel(void *user, const char *line) {
@@ -95,6 +95,7 @@ static result compute(const machine *m, int op, const char *text, bool act_f32) 
     if (!out->view_of) lode_buffer_memset(out->buffer, out->offset, 0xFF, lode_n_bytes(out), &e); /* NaNs */
     CHECK_OK(lode_plan_run(p, &e), &e);
     result r = { .n = lode_n_elements(out), .type = out->type, .has_kernel = true };
+    for (int i = 0; i < c.n_src; i++) r.quantised = r.quantised || lode_type_block(c.src[i]->type) > 1;
     unsigned char *raw = lode_calloc(bytes_of(out) + 64, 1);
     r.values = lode_calloc((size_t)r.n, sizeof *r.values);
     CHECK_OK(lode_plan_read(p, t, 0, raw, bytes_of(out), &e), &e);
@@ -123,12 +124,10 @@ static double nmse(const result *a, const result *b) {
 
 /* Values that are rounded to 8 bits on the way carry that error; a result of a short type may be rounded the other way
  * where f32 and double differ; everything else is arithmetic in f32. */
-static double bound(int op, const char *text, bool act_f32, lode_type type) {
-    if (type == LODE_F16) return 1e-7;
-    if (type == LODE_BF16) return 1e-5;
-    char weights[16] = "";
-    const bool typed = (op == LODE_MATMUL || op == LODE_MATMUL_ADD) && sscanf(text, "w=%15[a-z0-9_]", weights) == 1;
-    const bool quantised = typed && lode_type_block(lode_type_of_name(weights)) > 1 && !act_f32;
+static double bound(int op, bool act_f32, const result *got) {
+    if (got->type == LODE_F16) return 1e-7;
+    if (got->type == LODE_BF16) return 1e-5;
+    const bool quantised = got->quantised && !act_f32;
     const bool rounds = quantised || op == LODE_QUANT_ACT || op == LODE_NORM_MUL_QUANT || op == LODE_SWIGLU_QUANT ||
                         op == LODE_GEGLU_QUANT;
     return rounds ? 1e-4 : 1e-9;
@@ -150,7 +149,7 @@ static void check_case(const machine *m, const machine *ref, int op, const char 
     const result want = compute(ref, op, text, true), got = compute(m, op, text, act_f32);
     const double err = nmse(&got, &want);
     const size_t len = strcspn(text, "|");
-    if (!(err <= bound(op, text, act_f32, got.type)))
+    if (!(err <= bound(op, act_f32, &got)))
         fail_msg("%s on %s, %.*s: error %g", lode_op_name(op), m->name, (int)len, text, err);
     if (!got.has_kernel && has_line(op) && !memchr(text, '^', len))
         fail_msg("%s on %s, %.*s: only the reference", lode_op_name(op), m->name, (int)len, text);

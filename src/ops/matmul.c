@@ -1,4 +1,5 @@
-/* matmul.c - y[j, t] = sum over k of w[k, j] x[k, t]: one row of w per output. */
+/* matmul.c - y[j, t] = sum over k of w[k, j] x[k, t]: one row of w per output. Dimensions 2 and 3 are batches; where x
+ * has more of them, neighbouring ones share a matrix of w (query heads that share a KV head). */
 #include "graph/graph.h"
 #include "graph/host.h"
 #include "lode/quant.h"
@@ -16,10 +17,11 @@ lode_status lode_infer_matmul(lode_tensor *t, lode_err *err) {
     LODE_TRY(lode_want_rows(t, 0, err));
     LODE_TRY(lode_want_rows(t, 1, err));
     LODE_TRY(lode_want(t, w->ne[0] == x->ne[0], "the rows' lengths differ", err));
-    LODE_TRY(lode_want(t, w->ne[2] == 1 && w->ne[3] == 1 && x->ne[2] == 1 && x->ne[3] == 1, "want two matrices", err));
+    LODE_TRY(lode_want(t, x->ne[2] % w->ne[2] == 0 && x->ne[3] % w->ne[3] == 0,
+                       "the second input's batches are no multiple of the first's", err));
     t->type = LODE_F32;
     t->ne[0] = w->ne[1];
-    t->ne[1] = x->ne[1];
+    for (int i = 1; i < LODE_MAX_DIMS; i++) t->ne[i] = x->ne[i];
     t->dyn = x->dyn;
     t->dyn_dim = x->dyn_dim;
     return lode_dense(t, err);
@@ -31,26 +33,32 @@ static double dot(const float *a, const float *b, int64_t n) {
     return sum;
 }
 
-/* Decodes one row of w at a time into 4 KiB pieces, so that the reference allocates nothing. */
-static int64_t units(const lode_tensor *t) { return t->ne[0]; }
+/* Decodes both rows in pieces, so that the reference allocates nothing. */
+double lode_ref_dot(const lode_tensor *w, const char *w_row, const lode_tensor *x, const char *x_row) {
+    enum { PIECE = 1024 };
+    float a[PIECE], b[PIECE];
+    double sum = 0;
+    for (int64_t k = 0; k < w->ne[0]; k += PIECE) {
+        const int64_t n = w->ne[0] - k < PIECE ? w->ne[0] - k : PIECE;
+        lode_decode_row(w->type, w_row + (size_t)(k / lode_type_block(w->type)) * w->nb[0], a, n);
+        lode_decode_row(x->type, x_row + (size_t)(k / lode_type_block(x->type)) * x->nb[0], b, n);
+        sum += dot(a, b, n);
+    }
+    return sum;
+}
+
+static int64_t units(const lode_tensor *t) { return t->ne[0] * t->ne[2] * t->ne[3]; }
 
 static void ref(const lode_tensor *t, int64_t from, int64_t to) {
     const lode_tensor *w = t->src[0], *x = t->src[1];
-    enum { PIECE = 1024 };
-    float a[PIECE], b[PIECE];
-    for (int64_t j = from; j < to; j++)
-        for (int64_t c = 0; c < x->ne[1]; c++) {
-            double sum = 0;
-            for (int64_t k = 0; k < w->ne[0]; k += PIECE) {
-                const int64_t n = w->ne[0] - k < PIECE ? w->ne[0] - k : PIECE;
-                const size_t wb = (size_t)(k / lode_type_block(w->type)) * w->nb[0];
-                const size_t xb = (size_t)(k / lode_type_block(x->type)) * x->nb[0];
-                lode_decode_row(w->type, lode_host_row(w, j, 0, 0) + wb, a, n);
-                lode_decode_row(x->type, lode_host_row(x, c, 0, 0) + xb, b, n);
-                sum += dot(a, b, n);
-            }
-            ((float *)(void *)lode_host_row(t, c, 0, 0))[j] = (float)sum;
-        }
+    const int64_t share2 = x->ne[2] / w->ne[2], share3 = x->ne[3] / w->ne[3];
+    for (int64_t u = from; u < to; u++) {
+        const int64_t j = u % t->ne[0], i2 = u / t->ne[0] % t->ne[2], i3 = u / t->ne[0] / t->ne[2];
+        const char *w_row = lode_host_row(w, j, i2 / share2, i3 / share3);
+        for (int64_t c = 0; c < x->ne[1]; c++)
+            ((float *)(void *)lode_host_row(t, c, i2, i3))[j] =
+                (float)lode_ref_dot(w, w_row, x, lode_host_row(x, c, i2, i3));
+    }
 }
 
 static lode_tensor *make(lode_graph *g, const lode_case *c) { return lode_matmul(g, c->src[0], c->src[1]); }
@@ -62,7 +70,7 @@ static lode_tensor *make(lode_graph *g, const lode_case *c) { return lode_matmul
 
 const lode_op_info lode_op_matmul = {
     .name = "matmul",
-    .doc = "matrix product; w is a weight of any type with one row per output",
+    .doc = "matrix product; w is a weight of any type with one row per output; batches may share a matrix",
     .n_src = 2,
     .infer = lode_infer_matmul,
     .ref = ref,

@@ -11,6 +11,7 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     LODE_TRY(lode_infer_matmul(t, err));
     LODE_TRY(lode_want_type(t, 2, LODE_F32, err));
     LODE_TRY(lode_want_rows(t, 2, err));
+    LODE_TRY(lode_want(t, t->ne[2] == 1 && t->ne[3] == 1, "want two matrices", err));
     return lode_want(t, t->src[2]->ne[0] == t->ne[0] && (t->src[2]->ne[1] == t->ne[1] || t->src[2]->ne[1] == 1),
                      "what is added does not fit the product", err);
 }

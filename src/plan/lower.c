@@ -144,7 +144,9 @@ static void fuse(lode_plan *p) {
     }
 }
 
-static bool is_matmul(const lode_tensor *t) { return t->op == LODE_MATMUL || t->op == LODE_MATMUL_ADD; }
+static bool is_matmul(const lode_tensor *t) {
+    return t->op == LODE_MATMUL || t->op == LODE_MATMUL_ADD || t->op == LODE_MATMUL_ID;
+}
 
 /* Gives matmuls whose device has an integer kernel their activations as q8a. */
 static lode_status quantise(lode_plan *p, lode_err *err) {

@@ -32,7 +32,10 @@ static void mix(key *k, const void *data, size_t n) {
 
 /* Type, sizes, distances and address: 8 bytes each. */
 static void mix_memory(key *k, const gg_tensor *t) {
-    const int64_t head[2] = { t->type, (int64_t)(intptr_t)t->data };
+    lode_buffer *buffer;
+    size_t offset = 0;
+    gg_place_of(t, &buffer, &offset); /* memory may have been freed and given out again */
+    const int64_t head[4] = { t->type, (int64_t)(intptr_t)t->data, (int64_t)(intptr_t)buffer, (int64_t)offset };
     mix(k, head, sizeof head);
     mix(k, t->ne, sizeof t->ne);
     mix(k, t->nb, sizeof t->nb);

@@ -4,6 +4,8 @@
  * levels. The result says byte by byte what came from the template and what from the talk, so that only the template's
  * own text can become control tokens (see lode_encode_parts).
  *
+ * Text need not be valid UTF-8: a stray byte counts as one character and comes out as it went in.
+ *
  * Threads: an opened template is immutable and may be shared. */
 #ifndef LODE_CHAT_H
 #define LODE_CHAT_H
@@ -20,8 +22,16 @@ typedef struct lode_chat lode_chat;
 LODE_API lode_status lode_chat_open(lode_chat **out, const char *text, size_t n, lode_err *err);
 LODE_API void lode_chat_close(lode_chat *t);
 
+/* What somebody said: any bytes. */
+typedef struct lode_chat_message {
+    const char *role, *content; /* role ends in a NUL */
+    size_t n;                   /* bytes of content */
+} lode_chat_message;
+
 typedef struct lode_chat_input {
-    const char *json;                  /* an object: "messages", "tools" and whatever else the template asks for */
+    const char *json; /* an object: "messages", "tools" and whatever else the template asks for; NULL for none */
+    const lode_chat_message *messages; /* when given, these are "messages": JSON has no bytes that are not UTF-8 */
+    size_t n_messages;
     const char *bos_token, *eos_token; /* texts of these tokens; NULL counts as "" */
     bool add_generation_prompt;
     int64_t now; /* seconds since 1970, for strftime_now */

@@ -12,7 +12,8 @@
  * from a user must never turn into one. "User-defined" tokens (long runs of spaces, <think>, ...) are ordinary text to
  * the model and are recognised everywhere, as the reference tokenizers do.
  *
- * Bytes. Text need not be valid UTF-8: stray bytes become byte tokens and come back unchanged. Two things do not come
+ * Bytes. Text need not be valid UTF-8: stray bytes become byte tokens and come back unchanged, except those few that a
+ * byte-level vocabulary has no token for (MPT and StarCoder lack bytes that UTF-8 never uses). Two things do not come
  * back from SPM: U+2581, which is how it writes a space, and characters that a vocabulary without byte tokens lacks.
  * Text is not normalised (some models' original tokenizers apply NFC first). */
 #ifndef LODE_TOK_H

@@ -4,6 +4,7 @@
 #define LODE_APP_APP_H
 
 #include "base/str.h"
+#include "lode/chat.h"
 #include "lode/lode.h"
 #include "lode/sample.h"
 #include "lode/tok.h"
@@ -78,13 +79,9 @@ void catch_interrupts(void);
 bool use_colour(void);
 bool terminal_is_able(void); /* standard input and output are one that can move its cursor */
 
-/* One turn of a talk as token parts. */
-typedef struct message {
-    const char *role, *content;
-    size_t n; /* bytes of content */
-} message;
 /* Ids of a talk by the model's chat template. */
-lode_status render_chat(const engine *en, const message *m, size_t n, bool add_prompt, lode_tokens *out, lode_err *err);
+lode_status render_chat(const engine *en, const lode_chat_message *m, size_t n, bool add_prompt, lode_tokens *out,
+                        lode_err *err);
 
 const char *env_get(const char *name);
 

@@ -15,14 +15,14 @@ typedef struct {
     lode_sampler *sampler;
     lode_arena arena; /* own: what was said */
     struct {
-        message *items; /* own */
+        lode_chat_message *items; /* own */
         size_t n, cap;
     } said;
     int n_predict, n_keep;
 } chat;
 
 static bool say(chat *c, const char *role, const char *text, size_t n) {
-    const message m = { role, lode_arena_strdup(&c->arena, text, n), n };
+    const lode_chat_message m = { role, lode_arena_strdup(&c->arena, text, n), n };
     return m.content && LODE_PUSH(&c->said, m);
 }
 

@@ -34,7 +34,7 @@ static int encode(const args *a, const engine *en, const char *text, size_t n, l
         s = lode_encode(en->vocab, text, n, LODE_ENCODE_BOS, ids, &e);
     } else {
         const char *sys = a->value[OPT_SYSTEM];
-        const message m[2] = { { "system", sys, sys ? strlen(sys) : 0 }, { "user", text, n } };
+        const lode_chat_message m[2] = { { "system", sys, sys ? strlen(sys) : 0 }, { "user", text, n } };
         s = m[0].content ? render_chat(en, m, 2, true, ids, &e) : render_chat(en, m + 1, 1, true, ids, &e);
     }
     return s == LODE_OK ? 0 : fail(&e);

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "lode/chat.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,29 +13,6 @@
 /* For models without a template: who speaks, line by line. */
 static const char plain[] = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
                             "{% if add_generation_prompt %}assistant:{% endif %}";
-
-/* The talk as JSON; own, NULL when out of memory. Bytes that are no UTF-8 become U+FFFD: JSON has no others. */
-static char *talk_json(const message *m, size_t n) {
-    json_t *list = json_array(), *root = json_object();
-    lode_str text = { 0 };
-    for (size_t i = 0; i < n; i++) {
-        lode_str_clear(&text);
-        const size_t len = m[i].n;
-        for (size_t k = 0; k < len;) {
-            uint32_t cp;
-            const int step = lode_utf8_next(m[i].content + k, len - k, &cp);
-            lode_str_utf8(&text, step > 0 ? cp : 0xFFFD);
-            k += step > 0 ? (size_t)step : 1;
-        }
-        json_array_append_new(
-            list, json_pack("{s:s, s:s#}", "role", m[i].role, "content", text.n ? text.p : "", (int)text.n));
-    }
-    lode_str_free(&text);
-    json_object_set_new(root, "messages", list);
-    char *out = json_dumps(root, JSON_COMPACT);
-    json_decref(root);
-    return out;
-}
 
 static lode_status encode_text(const engine *en, const lode_chat_text *t, lode_tokens *out, lode_err *err) {
     lode_text_part *parts = lode_calloc(t->n_runs + 1, sizeof *parts);
@@ -59,15 +35,16 @@ static char *token_text(const engine *en, lode_special role) {
     return p;
 }
 
-lode_status render_chat(const engine *en, const message *m, size_t n, bool add_prompt, lode_tokens *out,
+lode_status render_chat(const engine *en, const lode_chat_message *m, size_t n, bool add_prompt, lode_tokens *out,
                         lode_err *err) {
     const lode_slice own = lode_model_chat_template(en->model);
     lode_chat *chat = NULL;
     lode_chat_text text = { 0 };
-    char *json = talk_json(m, n), *bos = token_text(en, LODE_SPECIAL_BOS), *eos = token_text(en, LODE_SPECIAL_EOS);
-    lode_status s = json && bos && eos ? LODE_OK : lode_fail(err, LODE_E_NOMEM, "chat: out of memory");
+    char *bos = token_text(en, LODE_SPECIAL_BOS), *eos = token_text(en, LODE_SPECIAL_EOS);
+    lode_status s = bos && eos ? LODE_OK : lode_fail(err, LODE_E_NOMEM, "chat: out of memory");
     if (s == LODE_OK) s = lode_chat_open(&chat, own.n ? own.p : plain, own.n ? own.n : sizeof plain - 1, err);
-    const lode_chat_input in = { .json = json,
+    const lode_chat_input in = { .messages = m,
+                                 .n_messages = n,
                                  .bos_token = bos,
                                  .eos_token = eos,
                                  .add_generation_prompt = add_prompt,
@@ -76,7 +53,6 @@ lode_status render_chat(const engine *en, const message *m, size_t n, bool add_p
     if (s == LODE_OK) s = encode_text(en, &text, out, err);
     lode_chat_text_free(&text);
     lode_chat_close(chat);
-    free(json);
     free(bos);
     free(eos);
     return s;

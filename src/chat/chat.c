@@ -32,6 +32,18 @@ void lode_chat_close(lode_chat *t) {
 
 static void set(ctx *c, const char *name, val v) { dict_set(c, &c->globals->names, v_cstr(c, name), v); }
 
+static val from_messages(ctx *c, const lode_chat_message *m, size_t n) {
+    val all = v_list(c);
+    for (size_t i = 0; i < n && !c->failed; i++) {
+        val one = v_dict(c);
+        if (c->failed) break;
+        dict_set(c, one.d, v_cstr(c, "role"), v_str(c, m[i].role, strlen(m[i].role), 0));
+        dict_set(c, one.d, v_cstr(c, "content"), v_str(c, m[i].content, m[i].n, 0));
+        list_push(c, all.l, one);
+    }
+    return all;
+}
+
 static void set_input(ctx *c, const lode_chat_input *in, const json_t *j) {
     const char *key;
     json_t *item;
@@ -39,6 +51,7 @@ static void set_input(ctx *c, const lode_chat_input *in, const json_t *j) {
     set(c, "eos_token", v_cstr(c, in->eos_token ? in->eos_token : ""));
     set(c, "add_generation_prompt", v_bool(in->add_generation_prompt));
     json_object_foreach((json_t *)(uintptr_t)j, key, item) set(c, key, from_json(c, item));
+    if (in->messages) set(c, "messages", from_messages(c, in->messages, in->n_messages));
 }
 
 /* The marks as runs: how many bytes, and where they came from. */
@@ -67,8 +80,8 @@ lode_status lode_chat_render(const lode_chat *t, const lode_chat_input *in, lode
     json_error_t je;
     lode_arena arena = { 0 };
     frame globals = { 0 };
-    json_t *j = json_loads(in->json, JSON_ALLOW_NUL, &je);
-    if (!json_is_object(j)) {
+    json_t *j = in->json ? json_loads(in->json, JSON_ALLOW_NUL, &je) : NULL;
+    if (in->json && !json_is_object(j)) {
         json_decref(j);
         return lode_fail(err, LODE_E_INPUT, "chat: the input is no JSON object: %s", j ? "another value" : je.text);
     }

@@ -36,6 +36,7 @@ t = piece('[[dist]]', 4); d = {}
 for n, pr in (('A', .5), ('B', .25), ('C', .125), ('D', .125)): i = piece(n); d[i] = HI + math.log(pr); nxt[i] = {EOS: HI}
 nxt[t] = d; trig['dist'] = (t, b'A .5  B .25  C .125  D .125, then end')
 t = piece('[[tie]]', 4); a, b = piece('T1'), piece('T2'); nxt[t] = {a: HI, b: HI}; nxt[a] = {EOS: HI}; nxt[b] = {EOS: HI}; trig['tie'] = (t, b'T1 or T2, each .5; greedy must be stable')
+chain(3 + 0xFE, ['stray'])   # a message that ends in this byte, which is never part of UTF-8
 # template markup so that chat requests can be pointed at a scenario by the last user text
 NV = len(tok); assert NV <= NE
 def s(b): b = b if isinstance(b, bytes) else b.encode(); return p('<Q', len(b)) + b

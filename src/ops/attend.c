@@ -2,6 +2,7 @@
 #include "graph/graph.h"
 #include "graph/host.h"
 #include "lode/quant.h"
+#include "ops/case.h"
 
 #include <math.h>
 
@@ -9,6 +10,8 @@ lode_tensor *lode_attend(lode_graph *g, const lode_attend_src *s, const lode_att
     return lode_op_new(g, LODE_ATTEND, desc, sizeof *desc, (lode_tensor *[]){ s->q, s->k, s->v, s->pages, s->spans },
                        5);
 }
+
+enum { MAX_HEAD = 1024 }; /* far above any model's */
 
 static lode_status infer(lode_tensor *t, lode_err *err) {
     const lode_attend_desc *d = (const lode_attend_desc *)(const void *)t->par;
@@ -22,6 +25,7 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
                        "the caches do not fit the heads", err));
     LODE_TRY(lode_want(t, k->type == v->type && lode_type_block(k->type) == 1, "want caches of one plain type", err));
     LODE_TRY(lode_want(t, k->ne[1] % LODE_PAGE == 0, "want whole pages", err));
+    LODE_TRY(lode_want(t, q->ne[0] <= MAX_HEAD, "want heads of at most 1024", err));
     LODE_TRY(lode_want(t, spans->ne[0] == LODE_SPAN_N && spans->ne[1] == q->ne[2], "want one span per token", err));
     t->type = LODE_F32;
     t->ne[0] = q->ne[0] * q->ne[1];
@@ -31,52 +35,49 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     return lode_dense(t, err);
 }
 
-/* One head of one token, in three passes over its cells: largest score, sum, weighted values. */
+/* One head of one token, in two passes over its cells: the largest score; sum and weighted values. */
 typedef struct {
     const lode_tensor *t;
     const int32_t *pages, *span;
     int64_t head, token;
 } one_head;
 
-static size_t row_of(const one_head *h, int64_t cell) {
-    return (size_t)h->pages[cell / LODE_PAGE] * LODE_PAGE + (size_t)(cell % LODE_PAGE);
-}
-
-static double element(const lode_tensor *c, size_t row, int64_t i) {
-    const char *p = lode_host(c) + row * c->nb[1] + (size_t)i * c->nb[0];
-    float f;
-    lode_decode_row(c->type, p, &f, 1);
-    return (double)f;
+/* This head's part of a cell of cache c, as floats. */
+static void load_cell(const one_head *h, const lode_tensor *c, int64_t cell, float out[MAX_HEAD]) {
+    const lode_attend_desc *d = LODE_PAR(h->t, lode_attend_desc);
+    const lode_tensor *q = h->t->src[0];
+    const int64_t kv = h->head / (q->ne[1] / d->n_kv_head);
+    const size_t row = (size_t)h->pages[cell / LODE_PAGE] * LODE_PAGE + (size_t)(cell % LODE_PAGE);
+    lode_decode_row(c->type, lode_host(c) + row * c->nb[1] + (size_t)(kv * q->ne[0]) * c->nb[0], out, q->ne[0]);
 }
 
 static double score(const one_head *h, int64_t cell) {
-    const lode_tensor *t = h->t;
-    const lode_attend_desc *d = (const lode_attend_desc *)(const void *)t->par;
-    const lode_tensor *q = t->src[0];
-    const int64_t dh = q->ne[0], kv = h->head / (q->ne[1] / d->n_kv_head);
+    const lode_attend_desc *d = LODE_PAR(h->t, lode_attend_desc);
+    const lode_tensor *q = h->t->src[0];
     const float *qr = (const float *)(const void *)lode_host_row(q, h->head, h->token, 0);
+    float k[MAX_HEAD];
+    load_cell(h, h->t->src[1], cell, k);
     double sum = 0;
-    for (int64_t i = 0; i < dh; i++) sum += (double)qr[i] * element(t->src[1], row_of(h, cell), kv * dh + i);
+    for (int64_t i = 0; i < q->ne[0]; i++) sum += (double)qr[i] * (double)k[i];
     sum *= (double)d->scale;
     return d->softcap != 0 ? (double)d->softcap * tanh(sum / (double)d->softcap) : sum;
 }
 
 static void attend_one(const one_head *h) {
     const lode_tensor *t = h->t;
-    const lode_attend_desc *d = (const lode_attend_desc *)(const void *)t->par;
-    const int64_t dh = t->src[0]->ne[0], kv = h->head / (t->src[0]->ne[1] / d->n_kv_head);
-    const int64_t from = h->span[d->windowed ? LODE_SPAN_FROM_WINDOW : LODE_SPAN_FROM], to = h->span[LODE_SPAN_TO];
-    float *y = (float *)(void *)lode_host_row(t, h->token, 0, 0) + h->head * dh;
-    double most = -INFINITY, total = 0;
+    const int64_t dh = t->src[0]->ne[0];
+    const bool windowed = LODE_PAR(t, lode_attend_desc)->windowed;
+    const int64_t from = h->span[windowed ? LODE_SPAN_FROM_WINDOW : LODE_SPAN_FROM], to = h->span[LODE_SPAN_TO];
+    float *y = (float *)(void *)lode_host_row(t, h->token, 0, 0) + h->head * dh, v[MAX_HEAD];
+    double most = -INFINITY, total = 0, sum[MAX_HEAD] = { 0 };
     for (int64_t c = from; c < to; c++) most = fmax(most, score(h, c));
-    for (int64_t i = 0; i < dh; i++) y[i] = 0;
-    for (int64_t c = from; c < to; c++) total += exp(score(h, c) - most);
-    for (int64_t i = 0; i < dh && to > from; i++) {
-        double sum = 0;
-        for (int64_t c = from; c < to; c++)
-            sum += exp(score(h, c) - most) * element(t->src[2], row_of(h, c), kv * dh + i);
-        y[i] = (float)(sum / total);
+    for (int64_t c = from; c < to; c++) {
+        const double w = exp(score(h, c) - most);
+        load_cell(h, t->src[2], c, v);
+        total += w;
+        for (int64_t i = 0; i < dh; i++) sum[i] += w * (double)v[i];
     }
+    for (int64_t i = 0; i < dh; i++) y[i] = to > from ? (float)(sum[i] / total) : 0.0f;
 }
 
 static int64_t units(const lode_tensor *t) { return t->src[0]->ne[1] * t->src[0]->ne[2]; }
@@ -92,11 +93,49 @@ static void ref(const lode_tensor *t, int64_t from, int64_t to) {
     }
 }
 
+static lode_tensor *make(lode_graph *g, const lode_case *c) {
+    const lode_attend_desc d = {
+        .scale = (float)lode_case_num(c, "scale", 0.125),
+        .softcap = (float)lode_case_num(c, "cap", 0),
+        .windowed = (int32_t)lode_case_num(c, "windowed", 0),
+        .n_kv_head = (int32_t)lode_case_num(c, "kv", 1),
+    };
+    return lode_attend(g, &(lode_attend_src){ c->src[0], c->src[1], c->src[2], c->src[3], c->src[4] }, &d);
+}
+
+/* One head of q shares a KV head with h/kv - 1 others; cells of both sequences lie in a permuted order of pages, spans
+ * end anywhere, within and behind a part of 512 cells. */
+#define CASE(type, d, h, kv, dkv, t, more)                                                           \
+    "q=f32[" d "," h "," t "] k=" type "[" dkv ",1280] v=" type "[" dkv ",1280] pages=i32[10,2]<20 " \
+    "spans=i32[4," t "]<640 kv=" kv more
+
 const lode_op_info lode_op_attend = {
     .name = "attend",
-    .doc = "attention over a paged cache; its cases stand in attend_test.c, which fills pages and spans",
+    .doc = "attention over a paged cache",
     .n_src = 5,
     .infer = infer,
     .ref = ref,
     .units = units,
+    .make = make,
+    .cases = CASE("f16", "64", "9", "3", "192", "1", "") " | " CASE("f32", "64", "4", "4", "256", "5", "") " | " CASE(
+        "f16", "80", "4", "2", "160", "3",
+        " scale=0.11") " | " CASE("f16", "96", "4", "1", "96", "2",
+                                  " cap=30") " | " CASE("f16", "128", "8", "1", "128", "40",
+                                                        " scale=0.09") " | " CASE("f32", "128", "3", "1", "128", "7",
+                                                                                  " windowed=1") " | " CASE("f16",
+                                                                                                            "256", "4",
+                                                                                                            "1", "256",
+                                                                                                            "9",
+                                                                                                            " windowed="
+                                                                                                            "1 cap=50 "
+                                                                                                            "scale=0."
+                                                                                                            "06") " |"
+                                                                                                                  " " CASE(
+                                                                                                                      "f16",
+                                                                                                                      "64",
+                                                                                                                      "9",
+                                                                                                                      "3",
+                                                                                                                      "192",
+                                                                                                                      "64",
+                                                                                                                      ""),
 };

@@ -1,8 +1,11 @@
 /* op_test.c - every case of every op: the CPU's kernels, of each instruction set and with 1 to 3 threads, against the
- * references, which the null device runs (fused ops expanded by their rule). */
+ * references, which the null device runs (fused ops expanded by their rule). All tensors lie between guard bands.
+ *
+ * usage: op_test [OP]: the cases of one op (make check-op OP=rope). */
 #include "backend/iface.h"
 #include "base/mem.h"
 #include "base/test.h"
+#include "cpu/guard.h"
 #include "graph/graph.h"
 #include "lode/plan.h"
 #include "lode/quant.h"
@@ -15,7 +18,10 @@ typedef struct {
     lode_runtime *rt;
     lode_stream *stream;
     const char *name;
+    int fill; /* byte of unwritten results: another one for the reference, so that no two agree by lack of a write */
 } machine;
+
+static int only; /* the op asked for; LODE_OP_NONE: all */
 
 static uint64_t rng_state;
 static float draw(void) { /* SplitMix64, to [-1, 1) */
@@ -72,7 +78,7 @@ static void values_of(lode_type type, const unsigned char *raw, float *out, int6
     assert_true(type == LODE_I32 || type == LODE_I64 || lode_decode_row(type, raw, out, n));
 }
 
-/* Pages in a permuted order, no page twice; spans of two sequences in turn that end anywhere. */
+/* Pages in a permuted order, no page twice; spans of two sequences, some tokens of each in turn, that end anywhere. */
 static void fill_pages(int32_t *p, int64_t n) {
     for (int64_t i = 0; i < n; i++) p[i] = (int32_t)((i * 7 + 3) % n);
 }
@@ -81,50 +87,12 @@ static void fill_spans(int32_t *p, int64_t tokens, int64_t below) {
     enum { WINDOW = 100 };
     for (int64_t t = 0; t < tokens; t++) {
         const int32_t to = tokens == 1 ? (int32_t)below : (int32_t)((t * t * 37 + 11 * t + 1) % below + 1);
-        p[LODE_SPAN_SEQ] = (int32_t)(t % 2);
+        p[LODE_SPAN_SEQ] = (int32_t)(t / 5 % 2);
         p[LODE_SPAN_FROM] = 0;
         p[LODE_SPAN_FROM_WINDOW] = to > WINDOW ? to - WINDOW : 0;
         p[LODE_SPAN_TO] = to;
         p += LODE_SPAN_N;
     }
-}
-
-/* An operand in a buffer of its own between guard bands, so that what a kernel writes or spoils outside its result is
- * seen. */
-enum { GUARD = 256, MARK = 0xA5 };
-
-typedef struct {
-    lode_buffer *buffer;
-    unsigned char *before; /* the whole buffer as it was */
-    size_t bytes;
-} guarded;
-
-static void guard_open(guarded *o, lode_tensor *t, const machine *m) {
-    lode_err e = { 0 };
-    o->bytes = bytes_of(t) + 2 * GUARD;
-    CHECK_OK(lode_buffer_open(&o->buffer, lode_device_buffer_type(lode_stream_device(m->stream)), o->bytes, &e), &e);
-    lode_buffer_clear(o->buffer, MARK, &e);
-    t->buffer = o->buffer;
-    t->offset = GUARD;
-}
-
-static void guard_note(guarded *o) {
-    lode_err e = { 0 };
-    o->before = lode_calloc(o->bytes, 1);
-    CHECK_OK(lode_buffer_get(o->buffer, 0, o->before, o->bytes, &e), &e);
-}
-
-/* Nothing outside [GUARD, bytes - GUARD) may have changed; inside neither, unless it is a result. */
-static void guard_close(guarded *o, bool is_result, const char *what) {
-    lode_err e = { 0 };
-    unsigned char *now = lode_calloc(o->bytes, 1);
-    CHECK_OK(lode_buffer_get(o->buffer, 0, now, o->bytes, &e), &e);
-    for (size_t i = 0; i < o->bytes; i++)
-        if (now[i] != o->before[i] && !(is_result && i >= GUARD && i < o->bytes - GUARD))
-            fail_msg("%s: byte %lld of %s changed", what, (long long)i - GUARD, is_result ? "the result" : "an input");
-    free(now);
-    free(o->before);
-    lode_buffer_close(o->buffer);
 }
 
 static void fill_leaf(lode_plan *p, const lode_case *c, int i) {
@@ -143,27 +111,25 @@ static result compute(const machine *m, int op, const char *text, bool act_f32) 
     lode_graph *g;
     lode_case c;
     lode_plan *p;
-    guarded in[LODE_MAX_SRC], to;
-    char what[160];
-    snprintf(what, sizeof what, "%s on %s, %.*s", lode_op_name(op), m->name, (int)strcspn(text, "|"), text);
+    guard bands;
+    char what[200];
+    const char *const begin = text;
     CHECK_OK(lode_graph_open(&g, &e), &e);
     assert_true(lode_case_next(&c, g, &text));
     lode_tensor *t = lode_op_info_of(op)->make(g, &c);
     CHECK_OK(lode_graph_status(g, &e), &e);
     lode_output(g, t);
-    for (int i = 0; i < c.n_src; i++) guard_open(&in[i], c.leaf[i], m);
-    const bool own = !t->view_of;
-    if (own) guard_open(&to, t, m);
     const lode_plan_desc d = { .streams = &m->stream, .n_streams = 1, .act_f32 = act_f32 };
     CHECK_OK(lode_plan_open(&p, g, &d, &e), &e);
+    CHECK_OK(guard_open(&bands, p, m->fill, &e), &e);
     rng_state = 42;
     for (int i = 0; i < c.n_src; i++) fill_leaf(p, &c, i);
     const lode_tensor *out = lode_plan_tensor(p, t);
     assert_non_null(out);
-    if (own) lode_buffer_memset(out->buffer, out->offset, 0xFF, lode_n_bytes(out), &e); /* NaNs */
-    for (int i = 0; i < c.n_src; i++) guard_note(&in[i]);
-    if (own) guard_note(&to);
+    CHECK_OK(guard_arm(&bands, &e), &e);
     CHECK_OK(lode_plan_run(p, &e), &e);
+    if (!guard_check(&bands, what, sizeof what))
+        fail_msg("%s on %s, %.*s: %s", lode_op_name(op), m->name, (int)strcspn(begin, "|"), begin, what);
     result r = { .n = lode_n_elements(out), .type = out->type, .has_kernel = true };
     for (int i = 0; i < c.n_src; i++) r.quantised = r.quantised || lode_type_block(c.src[i]->type) > 1;
     unsigned char *raw = lode_calloc(bytes_of(out) + 64, 1);
@@ -171,9 +137,8 @@ static result compute(const machine *m, int op, const char *text, bool act_f32) 
     CHECK_OK(lode_plan_read(p, t, 0, raw, bytes_of(out), &e), &e);
     values_of(out->type, raw, r.values, r.n);
     lode_plan_print(p, LODE_PRINT_KERNELS, false, note_kernel, &r.has_kernel);
-    for (int i = 0; i < c.n_src; i++) guard_close(&in[i], t->view_of == c.leaf[i], what);
-    if (own) guard_close(&to, true, what);
     free(raw);
+    guard_close(&bands);
     lode_plan_close(p);
     lode_graph_close(g);
     return r;
@@ -231,7 +196,7 @@ static void check_case(const machine *m, const machine *ref, int op, const char 
 
 static void check_all(const char *isa, int n_threads) {
     lode_err e = { 0 };
-    machine m = { .name = isa }, ref = { .name = "reference" };
+    machine m = { .name = isa, .fill = 0xFF }, ref = { .name = "reference", .fill = 0x55 };
     lode_device *null_device;
     if (lode_runtime_open(&m.rt, &(lode_runtime_desc){ .isa = isa, .n_null_devices = 1 }, &e) == LODE_E_UNSUPPORTED) {
         print_message("this machine has no %s\n", isa);
@@ -243,6 +208,7 @@ static void check_all(const char *isa, int n_threads) {
         lode_stream_open(&m.stream, lode_runtime_device(m.rt, 0), &(lode_stream_desc){ .n_threads = n_threads }, &e),
         &e);
     for (int op = 1; op < LODE_N_OP; op++) {
+        if (only && op != only) continue;
         const char *text = lode_op_info_of(op)->cases;
         while (text && *text) {
             check_case(&m, &ref, op, text, false);
@@ -279,9 +245,56 @@ TEST(every_op_has_cases) {
     for (int op = 1; op < LODE_N_OP; op++) assert_true(lode_op_info_of(op)->cases && lode_op_info_of(op)->make);
 }
 
-int main(void) {
+/* Writes one byte where a node may not, after a run of ADD. */
+static void check_guard(size_t owner, int64_t at, const char *want) {
+    lode_err e = { 0 };
+    lode_runtime *rt;
+    lode_stream *stream;
+    lode_graph *g;
+    lode_case c;
+    lode_plan *p;
+    guard bands;
+    char what[200] = "";
+    const char *text = "a=f32[5,3] b=f32[5,3]";
+    CHECK_OK(lode_runtime_open(&rt, &(lode_runtime_desc){ 0 }, &e), &e);
+    CHECK_OK(lode_stream_open(&stream, lode_runtime_device(rt, 0), &(lode_stream_desc){ .n_threads = 1 }, &e), &e);
+    CHECK_OK(lode_graph_open(&g, &e), &e);
+    assert_true(lode_case_next(&c, g, &text));
+    lode_tensor *t = lode_op_info_of(LODE_ADD)->make(g, &c);
+    lode_output(g, t);
+    CHECK_OK(lode_plan_open(&p, g, &(lode_plan_desc){ .streams = &stream, .n_streams = 1 }, &e), &e);
+    CHECK_OK(guard_open(&bands, p, 0xFF, &e), &e);
+    CHECK_OK(guard_arm(&bands, &e), &e);
+    CHECK_OK(lode_plan_run(p, &e), &e);
+    assert_true(guard_check(&bands, what, sizeof what));
+    const lode_tensor *hit = lode_plan_tensor(p, owner == 2 ? t : c.leaf[owner]);
+    CHECK_OK(lode_buffer_memset(hit->buffer, (size_t)((int64_t)hit->offset + at), 0x11, 1, &e), &e);
+    assert_int_equal(guard_check(&bands, what, sizeof what), want == NULL);
+    if (want && !strstr(what, want)) fail_msg("'%s' lacks '%s'", what, want);
+    guard_close(&bands);
+    lode_plan_close(p);
+    lode_graph_close(g);
+    lode_stream_close(stream);
+    lode_runtime_close(rt);
+}
+
+TEST(guards_find_a_byte_beside_a_result_and_in_an_input) {
+    (void)state_;
+    check_guard(2, 59, NULL); /* inside: may be written */
+    check_guard(2, 60, "byte 60 of result of add (60 bytes)");
+    check_guard(2, -1, "byte -1 of result of add");
+    check_guard(0, 17, "byte 17 of input a");
+    check_guard(1, 60, "byte 60 of input b");
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) {
+        only = lode_op_of_name(argv[1], strlen(argv[1]));
+        if (only == LODE_OP_NONE) return fprintf(stderr, "op_test: no op is named %s (src/graph/op.def)\n", argv[1]), 2;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_op_has_cases),
+        cmocka_unit_test(guards_find_a_byte_beside_a_result_and_in_an_input),
         cmocka_unit_test(portable_kernels_agree_with_the_references),
         cmocka_unit_test(avx2_kernels_agree_with_the_references),
         cmocka_unit_test(avx512_kernels_agree_with_the_references),

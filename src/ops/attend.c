@@ -103,12 +103,6 @@ static lode_tensor *make(lode_graph *g, const lode_case *c) {
     return lode_attend(g, &(lode_attend_src){ c->src[0], c->src[1], c->src[2], c->src[3], c->src[4] }, &d);
 }
 
-/* One head of q shares a KV head with h/kv - 1 others; cells of both sequences lie in a permuted order of pages, spans
- * end anywhere, within and behind a part of 512 cells. */
-#define CASE(type, d, h, kv, dkv, t, more)                                                           \
-    "q=f32[" d "," h "," t "] k=" type "[" dkv ",1280] v=" type "[" dkv ",1280] pages=i32[10,2]<20 " \
-    "spans=i32[4," t "]<640 kv=" kv more
-
 const lode_op_info lode_op_attend = {
     .name = "attend",
     .doc = "attention over a paged cache",
@@ -117,25 +111,13 @@ const lode_op_info lode_op_attend = {
     .ref = ref,
     .units = units,
     .make = make,
-    .cases = CASE("f16", "64", "9", "3", "192", "1", "") " | " CASE("f32", "64", "4", "4", "256", "5", "") " | " CASE(
-        "f16", "80", "4", "2", "160", "3",
-        " scale=0.11") " | " CASE("f16", "96", "4", "1", "96", "2",
-                                  " cap=30") " | " CASE("f16", "128", "8", "1", "128", "40",
-                                                        " scale=0.09") " | " CASE("f32", "128", "3", "1", "128", "7",
-                                                                                  " windowed=1") " | " CASE("f16",
-                                                                                                            "256", "4",
-                                                                                                            "1", "256",
-                                                                                                            "9",
-                                                                                                            " windowed="
-                                                                                                            "1 cap=50 "
-                                                                                                            "scale=0."
-                                                                                                            "06") " |"
-                                                                                                                  " " CASE(
-                                                                                                                      "f16",
-                                                                                                                      "64",
-                                                                                                                      "9",
-                                                                                                                      "3",
-                                                                                                                      "192",
-                                                                                                                      "64",
-                                                                                                                      ""),
+    /* Cells of both sequences lie in a permuted order of pages; spans end within and behind a part of 512 cells. */
+    .cases = "q=f32[64,9,1] k=f16[192,1280] v=f16[192,1280] pages=i32[10,2]<20 spans=i32[4,1]<640 kv=3 | "
+             "q=f32[64,4,5] k=f32[256,1280] v=f32[256,1280] pages=i32[10,2]<20 spans=i32[4,5]<640 kv=4 | "
+             "q=f32[80,4,3] k=f16[160,1280] v=f16[160,1280] pages=i32[10,2]<20 spans=i32[4,3]<640 kv=2 scale=0.11 | "
+             "q=f32[96,4,2] k=f16[96,1280] v=f16[96,1280] pages=i32[10,2]<20 spans=i32[4,2]<640 cap=30 | "
+             "q=f32[128,8,20] k=f16[128,1280] v=f16[128,1280] pages=i32[10,2]<20 spans=i32[4,20]<640 scale=0.09 | "
+             "q=f32[128,3,7] k=f32[128,1280] v=f32[128,1280] pages=i32[10,2]<20 spans=i32[4,7]<640 windowed=1 | "
+             "q=f32[256,4,9] k=f16[256,1280] v=f16[256,1280] pages=i32[10,2]<20 spans=i32[4,9]<640 windowed=1 cap=50 "
+             "scale=0.06",
 };

@@ -166,6 +166,11 @@ LODE_API lode_tensor *lode_quant_act(lode_graph *g, lode_tensor *x);
 
 /* Rotary position embedding (Su et al. 2021). Pairs are (i, i + n_rot/2) in NEOX order, (2i, 2i+1) in NORM order. */
 typedef enum { LODE_ROPE_NORM, LODE_ROPE_NEOX } lode_rope_order;
+/* Which of several positions of a token a pair turns by (Qwen2-VL, 2024): pos holds all first ones, then all second,
+ * third and fourth ones; sections say how many pairs follow each. BLOCKS: the first sections[0] pairs the first
+ * position and so on, again and again; INTERLEAVED: pairs in threes, each of a third following its own while its
+ * section lasts, the fourth then; VISION: as BLOCKS, the frequencies starting anew with each section. */
+typedef enum { LODE_ROPE_ONE, LODE_ROPE_BLOCKS, LODE_ROPE_INTERLEAVED, LODE_ROPE_VISION } lode_rope_multi;
 typedef struct lode_rope_desc {
     int32_t n_rot;     /* leading elements of each head that turn, even; the rest is copied */
     float base;        /* frequency base, 10000 for the paper */
@@ -174,13 +179,19 @@ typedef struct lode_rope_desc {
     float attn_factor; /* multiplies cos and sin; 0 counts as 1 */
     float beta_fast, beta_slow;
     int32_t n_ctx_orig; /* context of training, for YaRN */
+    lode_rope_multi multi;
+    int32_t sections[4];
+    int32_t inverse; /* turns back */
 } lode_rope_desc;
-/* Angles: pos i32 [t], factors f32 [n_rot/2] (frequencies are divided by them) or NULL -> pairs (cos, sin), f32
- * [n_rot, t]. Equal tables of different layers become one in the plan. */
+/* Angles: pos i32 [t] ([4 t] with several positions), factors f32 [n_rot/2] (frequencies are divided by them) or NULL
+ * -> pairs (cos, sin), f32 [n_rot, t]. Equal tables of different layers become one in the plan. */
 LODE_API lode_tensor *lode_rope_table(lode_graph *g, lode_tensor *pos, lode_tensor *factors,
                                       const lode_rope_desc *desc);
-/* x f32 [d_head, n_head, t] turned by a table [n_rot, t]. */
+/* x [d_head, n_head, t, b] (f32, f16) turned by a table [n_rot, t], from element `offset` of each head on; what lies
+ * outside is copied. */
 LODE_API lode_tensor *lode_rope(lode_graph *g, lode_tensor *x, lode_tensor *table, lode_rope_order order);
+LODE_API lode_tensor *lode_rope_from(lode_graph *g, lode_tensor *x, lode_tensor *table, lode_rope_order order,
+                                     int offset);
 
 /* Writes row t of x f32 [d, t] (or [d_head, n, t]) into row slots[t] of cache [d, n_cells] (f32, f16 or bf16), and
  * returns the cache as it is afterwards. A slot of -1 writes nothing. */

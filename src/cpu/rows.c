@@ -22,6 +22,10 @@ const char *lode_cpu_accepts_dense_rows(const lode_kern *k, const lode_tensor *t
     return t->src[0]->nb[0] == (size_t)lode_type_bytes(t->src[0]->type) ? NULL : "rows are not dense";
 }
 
+const char *lode_cpu_accepts_f32_rows(const lode_kern *k, const lode_tensor *t) {
+    return t->src[0]->type == LODE_F32 ? lode_cpu_accepts_dense_rows(k, t) : "want f32";
+}
+
 const char *lode_cpu_accepts_one_weight_row(const lode_kern *k, const lode_tensor *t) {
     (void)k;
     return t->src[1]->ne[0] == t->ne[0] && lode_n_rows(t->src[1]) == 1 ? NULL : "the weight is not one row";
@@ -131,16 +135,48 @@ void lode_cpu_run_rope_table(const lode_cpu_work *w) {
     lode_rope_table_fill(w->t, (int)from, (int)to);
 }
 
-void lode_cpu_run_rope(const lode_cpu_work *w) {
+/* The heads of one token, f32: all at once when nothing lies before the turned part. */
+static void rope_token(const lode_cpu_work *w, int64_t i2, int64_t i3) {
     const lode_tensor *t = w->t, *x = t->src[0];
-    const lode_rope_par *par = (const lode_rope_par *)(const void *)t->par;
-    const int32_t dims[3] = { (int32_t)t->ne[1], (int32_t)t->ne[0], (int32_t)t->src[1]->ne[0] };
+    const lode_rope_par *par = LODE_PAR(t, lode_rope_par);
+    const size_t skip = (size_t)par->offset * sizeof(float);
+    const int32_t dims[3] = { (int32_t)t->ne[1], (int32_t)t->ne[0] - par->offset, (int32_t)t->src[1]->ne[0] };
+    const char *in = lode_host_row(x, 0, i2, i3);
+    char *out = lode_host_row(t, 0, i2, i3);
+    for (int64_t h = 0; skip && in != out && h < t->ne[1]; h++)
+        memcpy(out + (size_t)h * t->nb[1], in + (size_t)h * x->nb[1], skip);
+    w->k->rope((const float *)(const void *)(in + skip), x->nb[1],
+               (const float *)(const void *)lode_host_row(t->src[1], i2, 0, 0), (float *)(void *)(out + skip), t->nb[1],
+               dims, par->order == LODE_ROPE_NEOX ? LODE_ROPE_HALVES : LODE_ROPE_PAIRS);
+}
+
+void lode_cpu_run_rope(const lode_cpu_work *w) {
     int64_t i, end;
-    for (lode_cpu_share(w, t->ne[2], &i, &end); i < end; i++)
-        w->k->rope((const float *)(const void *)lode_host_row(x, 0, i, 0), x->nb[1],
-                   (const float *)(const void *)lode_host_row(t->src[1], i, 0, 0),
-                   (float *)(void *)lode_host_row(t, 0, i, 0), t->nb[1], dims,
+    for (lode_cpu_share(w, w->t->ne[2] * w->t->ne[3], &i, &end); i < end; i++)
+        rope_token(w, i % w->t->ne[2], i / w->t->ne[2]);
+}
+
+/* Heads of short floats: turned in a copy. */
+void lode_cpu_run_rope_short(const lode_cpu_work *w) {
+    const lode_tensor *t = w->t;
+    const lode_rope_par *par = LODE_PAR(t, lode_rope_par);
+    const int32_t dims[3] = { 1, (int32_t)t->ne[0] - par->offset, (int32_t)t->src[1]->ne[0] };
+    float *head = w->scratch;
+    EACH_ROW(w, r) {
+        const float *cs = (const float *)(const void *)lode_host_row(t->src[1], r / t->ne[1] % t->ne[2], 0, 0);
+        const char *in = lode_host_nth_row(t->src[0], r);
+        char *out = lode_host_nth_row(t, r);
+        if (t->type == LODE_F16)
+            w->k->f16_to_f32((const void *)in, head, t->ne[0]);
+        else
+            lode_load(t->src[0], in, 0, t->ne[0], head);
+        w->k->rope(head + par->offset, 0, cs, head + par->offset, 0, dims,
                    par->order == LODE_ROPE_NEOX ? LODE_ROPE_HALVES : LODE_ROPE_PAIRS);
+        if (t->type == LODE_F16)
+            w->k->f32_to_f16(head, (void *)out, t->ne[0]);
+        else
+            lode_store(t, out, 0, t->ne[0], head);
+    }
 }
 
 void lode_cpu_run_kv_store(const lode_cpu_work *w) {

@@ -4,8 +4,11 @@
 
 #include "lode/graph.h"
 
+enum { LODE_ROPE_MAX_HEAD = 2048 }; /* of types that are turned in a copy; far above any model's */
+
 typedef struct lode_rope_par {
-    int32_t order; /* lode_rope_order */
+    int32_t order;  /* lode_rope_order */
+    int32_t offset; /* of the first element that turns */
 } lode_rope_par;
 
 /* Multiplier of cos and sin, and the frequency of pair i (0..n_rot/2-1) in radians per position. `factor` is 1 or the

@@ -107,6 +107,21 @@ static void reference(const world *w, float *out) {
     lode_session_close(s);
 }
 
+/* Company in the same batch, token by token. */
+static void check_mixed_batch(const world *w, const float *want, const char *what) {
+    lode_err e = { 0 };
+    lode_session *s = open_session(w, &(lode_session_desc){ .n_ctx = 512, .n_seq = 3, .n_threads = 2 });
+    lode_batch_token t[2 * N_TEXT];
+    for (int i = 0; i < N_TEXT; i++) {
+        t[2 * i] = (lode_batch_token){ text_id(w, i), 2, i == N_TEXT - 1 };
+        t[2 * i + 1] = (lode_batch_token){ text_id(w, i + 1), 0, false };
+    }
+    CHECK_OK(lode_session_run(s, t, 2 * N_TEXT, &e), &e);
+    assert_int_equal(lode_session_n_logits(s), 1);
+    same_bits(w, s, want, what);
+    lode_session_close(s);
+}
+
 static void check_determinism(const char *fixture, lode_type type) {
     world w;
     float want[N_VOCAB_MAX];
@@ -123,6 +138,7 @@ static void check_determinism(const char *fixture, lode_type type) {
             same_bits(&w, s, want, what);
             lode_session_close(s);
         }
+    check_mixed_batch(&w, want, fixture);
     close_world(&w);
 }
 
@@ -134,26 +150,6 @@ TEST(logits_do_not_depend_on_the_cut_the_threads_or_company) {
     check_determinism("llama", LODE_F16);
     check_determinism("gemma3_text", LODE_BF16);
     check_determinism("qwen3", LODE_Q8_0);
-}
-
-TEST(tokens_of_several_sequences_in_one_batch_do_not_mix) {
-    (void)state_;
-    world w;
-    lode_err e = { 0 };
-    float want[N_VOCAB_MAX];
-    open_world(&w, "llama", LODE_F32);
-    reference(&w, want);
-    lode_session *s = open_session(&w, &(lode_session_desc){ .n_ctx = 512, .n_seq = 3, .n_threads = 2 });
-    lode_batch_token t[2 * N_TEXT];
-    for (int i = 0; i < N_TEXT; i++) {
-        t[2 * i] = (lode_batch_token){ text_id(&w, i), 2, i == N_TEXT - 1 };
-        t[2 * i + 1] = (lode_batch_token){ text_id(&w, i + 1), 0, false };
-    }
-    CHECK_OK(lode_session_run(s, t, 2 * N_TEXT, &e), &e);
-    assert_int_equal(lode_session_n_logits(s), 1);
-    same_bits(&w, s, want, "two sequences, token by token");
-    lode_session_close(s);
-    close_world(&w);
 }
 
 TEST(a_removed_tail_and_a_copy_continue_as_if_fresh) {
@@ -308,7 +304,6 @@ TEST(a_thousand_steps_make_three_plans_and_allocate_nothing) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logits_do_not_depend_on_the_cut_the_threads_or_company),
-        cmocka_unit_test(tokens_of_several_sequences_in_one_batch_do_not_mix),
         cmocka_unit_test(a_removed_tail_and_a_copy_continue_as_if_fresh),
         cmocka_unit_test(a_shift_moves_positions_and_keeps_the_rest_usable),
         cmocka_unit_test(a_sequence_moved_as_a_whole_goes_on_as_one_that_started_there),

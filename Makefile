@@ -7,6 +7,7 @@ MODELS_DIR := $(if $(LODE_MODELS_DIR),$(LODE_MODELS_DIR),models)
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all configure program plugin setup chat check check-fast check-models check-peer
+.PHONY: check-op check-rule check-type check-model bench-op bench print trace compare
 .PHONY: check-types lint fmt asan ubsan tsan fuzz install clean sz help
 
 all: configure
@@ -53,6 +54,62 @@ PEER_PYTHON ?= $(PEER)/venv/bin/python
 check-types: all
 	@test -x $(PEER_PYTHON) || tests/peer/fetch.sh $(PEER)
 	@LODE_PEER=$(PEER) $(PEER_PYTHON) tests/peer/check_types.py build
+
+# Work on one thing: what it is called comes as a variable, OP=rope, R=swiglu, T=q4_k, M=qwen3.
+define named
+	@test -n "$($(1))" || { echo "which one? make $@ $(1)=$(2)   ($(3))"; exit 2; }
+endef
+
+define built
+	@cmake --build build -j$(JOBS) --target $(1) > build/one.log 2>&1 || { cat build/one.log; exit 1; }
+endef
+
+# An op's cases on every instruction set; also OP_test where there is one (attend).
+OP_TEST = $(notdir $(basename $(wildcard src/*/$(OP)_test.c)))
+check-op: configure
+	$(call named,OP,rope,src/graph/op.def)
+	$(call built,op_test $(OP_TEST))
+	@build/tests/op_test $(OP)
+	@for t in $(OP_TEST); do build/tests/$$t || exit 1; done
+
+# A fused op against the ops that its rule names.
+check-rule:
+	$(call named,R,swiglu,src/graph/rule.def)
+	@grep -qi '^RULE($(R),' src/graph/rule.def || { echo "no rule makes $(R) (src/graph/rule.def)"; exit 2; }
+	@$(MAKE) check-op OP=$(R)
+
+# A type's coding and products, and a model of it.
+check-type: configure
+	$(call named,T,q4_k,include/lode/types.def)
+	$(call built,quant_test kern_test types_test)
+	@build/tests/types_test $(T) && build/tests/quant_test && build/tests/kern_test
+
+# A tiny model against the logits of the reference implementation.
+check-model: configure
+	$(call named,M,qwen3,tests/golden)
+	$(call built,fixture)
+	@build/tests/fixture tests/golden/$(M).json
+	@build/tests/fixture --act default tests/golden/$(M).json
+
+# make bench-op OP=matmul [T=q4_k]: speed of an op's kernels.
+bench-op: configure
+	$(call named,OP,matmul,bench/kern_bench.c)
+	$(call built,kern_bench)
+	@build/kern_bench -op $(OP) $(T)
+
+# [M=FILE] [STAGE=kernels] [AGAINST=avx2]: the program's own views of a model.
+bench: program
+	@build/lode bench -m $(or $(M),$(MODEL))
+
+print: program
+	@build/lode run -m $(or $(M),$(MODEL)) --print $(or $(STAGE),plan) -p x
+
+trace: program
+	@build/lode run -m $(or $(M),$(MODEL)) --trace build/trace.json -n 16 -p 'Once upon a time' > /dev/null
+	@echo 'build/trace.json: open it in ui.perfetto.dev or chrome://tracing'
+
+compare: program
+	@build/lode compare -m $(or $(M),$(MODEL)) $(if $(AGAINST),--against $(AGAINST))
 
 lint:
 	@tools/lint.py
@@ -101,4 +158,10 @@ help:
 	@echo 'make           build the library, build/lode and build/tests/*'
 	@echo 'make chat      install what is missing, build, fetch a small model, chat'
 	@echo 'make check     every test that needs no network, peer or GPU'
+	@echo 'make check-op OP=rope      one op on every instruction set'
+	@echo 'make check-rule R=swiglu   a fused op against what it replaces'
+	@echo 'make check-type T=q4_k     a tensor type: coding, products, a model of it'
+	@echo 'make check-model M=qwen3   an architecture against the reference implementation'
+	@echo 'make bench-op OP=matmul    speed of an op (T=q4_k: of one type)'
+	@echo 'make bench|print|trace|compare [M=FILE] [STAGE=kernels] [AGAINST=avx2]'
 	@echo 'also: setup check-fast check-models check-peer check-types lint fmt asan ubsan tsan fuzz install sz clean'

@@ -1,5 +1,6 @@
 /* kern_bench.c - what the CPU kernels reach: GB/s of weights with one column, GMAC/s with many, beside the machine's
- * read bandwidth, per weight type and row length. Usage: kern_bench [-isa NAME] [-t THREADS] [-mb MEGABYTES] [TYPE...]
+ * read bandwidth, per weight type and row length; then rows of floats and attention.
+ * Usage: kern_bench [-isa NAME] [-t THREADS] [-mb MEGABYTES] [-op OP] [TYPE...]   (make bench-op OP=matmul)
  * Figures are medians of 5 rounds. */
 #include "base/clock.h"
 #include "base/mem.h"
@@ -178,38 +179,86 @@ static void bench_attention(const lode_kern *kern, int32_t group, int32_t d, int
     lode_aligned_free(scratch);
 }
 
-typedef void (*row2_fn)(const float *a, const float *b, float *y, int64_t n);
+/* Rows of floats: an op of the graph and one call of its kernel. */
+enum { ROW = 1536, REPEAT = 2000 };
+typedef struct {
+    float a[ROW], b[ROW], y[ROW];
+    uint8_t q[ROW / 32 * 44];
+} row;
 
-enum { REPEAT = 2000 };
-static double since(int64_t t0) { return (double)((lode_clock_ns() - t0) / REPEAT); }
+static void row_add(const lode_kern *k, row *r) { k->add(r->a, r->b, r->y, ROW); }
+static void row_mul(const lode_kern *k, row *r) { k->mul(r->a, r->b, r->y, ROW); }
+static void row_scale(const lode_kern *k, row *r) { k->scale(r->a, r->y, ROW, 0.5f, 0.0f); }
+static void row_silu(const lode_kern *k, row *r) { k->silu(r->a, r->y, ROW); }
+static void row_gelu(const lode_kern *k, row *r) { k->gelu(r->a, r->y, ROW); }
+static void row_tanh(const lode_kern *k, row *r) { k->tanh(r->a, r->y, ROW); }
+static void row_softcap(const lode_kern *k, row *r) { k->softcap(r->a, r->y, ROW, 30.0f); }
+static void row_swiglu(const lode_kern *k, row *r) { k->swiglu(r->a, r->b, r->y, ROW); }
+static void row_geglu(const lode_kern *k, row *r) { k->geglu(r->a, r->b, r->y, ROW); }
+static void row_rms_norm(const lode_kern *k, row *r) { k->rms_norm(r->a, NULL, r->y, ROW, 1e-5f); }
+static void row_norm_mul(const lode_kern *k, row *r) { k->rms_norm(r->a, r->b, r->y, ROW, 1e-5f); }
+static void row_layer_norm(const lode_kern *k, row *r) { k->layer_norm(r->a, NULL, NULL, r->y, ROW, 1e-5f); }
+static void row_l2_norm(const lode_kern *k, row *r) { k->l2_norm(r->a, r->y, ROW, 1e-5f); }
+static void row_quant_act(const lode_kern *k, row *r) { k->quantize_q8a(r->a, r->q, ROW); }
+static void row_rope(const lode_kern *k, row *r) {
+    k->rope(r->a, 256, r->b, r->y, 256, (const int32_t[]){ ROW / 64, 64, 64 }, LODE_ROPE_HALVES);
+}
+static void row_rope_pairs(const lode_kern *k, row *r) {
+    k->rope(r->a, 256, r->b, r->y, 256, (const int32_t[]){ ROW / 64, 64, 64 }, LODE_ROPE_PAIRS);
+}
 
-/* Nanoseconds of one call on 1,536 floats. */
-static void bench_rows(const lode_kern *k) {
-    enum { N = 1536 };
-    static float a[N], b[N], y[N];
-    static uint8_t q[N / 32 * 44];
-    for (int i = 0; i < N; i++) a[i] = (float)(i % 37) * 0.1f - 1.5f, b[i] = (float)(i % 11);
-    const struct {
-        const char *name;
-        row2_fn fn;
-    } two[] = { { "add", k->add }, { "swiglu", k->swiglu }, { "geglu", k->geglu } };
-    for (int i = 0; i < 3; i++) {
-        const int64_t t0 = lode_clock_ns();
-        for (int r = 0; r < REPEAT; r++) two[i].fn(a, b, y, N);
-        printf("%s %.0f ns  ", two[i].name, since(t0));
+static const struct {
+    const char *op, *note;
+    void (*run)(const lode_kern *k, row *r);
+} rows[] = {
+    { "add", "", row_add },           { "mul", "", row_mul },
+    { "scale", "", row_scale },       { "silu", "", row_silu },
+    { "gelu", "", row_gelu },         { "tanh", "", row_tanh },
+    { "softcap", "", row_softcap },   { "swiglu", "", row_swiglu },
+    { "geglu", "", row_geglu },       { "rms_norm", "", row_rms_norm },
+    { "norm_mul", "", row_norm_mul }, { "layer_norm", "", row_layer_norm },
+    { "l2_norm", "", row_l2_norm },   { "quant_act", "", row_quant_act },
+    { "rope", " halves", row_rope },  { "rope", " pairs", row_rope_pairs },
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+/* Whether an op was asked for; all are without -op. */
+static bool wanted(const char *only, const char *op) { return !only || strcmp(only, op) == 0; }
+
+static bool known(const char *op) {
+    bool is_row = false;
+    for (int i = 0; i < N_ROWS; i++) is_row = is_row || strcmp(rows[i].op, op) == 0;
+    return is_row || strcmp(op, "matmul") == 0 || strcmp(op, "attend") == 0;
+}
+
+/* Nanoseconds of one call. */
+static void bench_rows(const lode_kern *k, const char *only) {
+    static row r;
+    for (int i = 0; i < ROW; i++) r.a[i] = (float)(i % 37) * 0.1f - 1.5f, r.b[i] = (float)(i % 11);
+    for (int i = 0; i < N_ROWS; i++) {
+        if (!wanted(only, rows[i].op)) continue;
+        double t[ROUNDS];
+        for (int n = 0; n < ROUNDS; n++) {
+            const int64_t t0 = lode_clock_ns();
+            for (int c = 0; c < REPEAT; c++) rows[i].run(k, &r);
+            t[n] = (double)(lode_clock_ns() - t0) / REPEAT;
+        }
+        qsort(t, ROUNDS, sizeof *t, by_value);
+        printf("%s%s %.0f ns on %d floats\n", rows[i].op, rows[i].note, t[ROUNDS / 2], ROW);
     }
-    int64_t t0 = lode_clock_ns();
-    for (int r = 0; r < REPEAT; r++) k->rms_norm(a, b, y, N, 1e-5f);
-    printf("rms_norm %.0f ns  ", since(t0));
-    t0 = lode_clock_ns();
-    for (int r = 0; r < REPEAT; r++) k->quantize_q8a(a, q, N);
-    printf("quantize_q8a %.0f ns  ", since(t0));
-    t0 = lode_clock_ns();
-    for (int r = 0; r < REPEAT; r++) k->rope(a, 256, b, y, 256, (const int32_t[]){ 24, 64, 64 }, LODE_ROPE_HALVES);
-    printf("rope %.0f ns  ", since(t0));
-    t0 = lode_clock_ns();
-    for (int r = 0; r < REPEAT; r++) k->rope(a, 256, b, y, 256, (const int32_t[]){ 24, 64, 64 }, LODE_ROPE_PAIRS);
-    printf("rope pairs %.0f ns  (each on 1,536 floats)\n", since(t0));
+}
+
+static void bench_matmul(const lode_kern *kern, int threads, size_t mem, const bool *want) {
+    uint8_t *w = lode_aligned_alloc(mem, 4096);
+    if (!w) exit(1);
+    memset(w, 1, mem);
+    job j = { .args = { .w = w } };
+    void *none[MAX_THREADS] = { NULL };
+    const double s = measure(run_read, &j, (int64_t)(mem / 8), threads, none);
+    printf("%d threads; read bandwidth %.1f GB/s\n", threads, (double)mem / s * 1e-9);
+    for (int t = 0; t < LODE_N_TYPE; t++)
+        if (want[t] && kern->gemm[t]) bench_type(kern, (lode_type)t, threads, w, mem);
+    lode_aligned_free(w);
 }
 
 int main(int argc, char **argv) {
@@ -217,6 +266,7 @@ int main(int argc, char **argv) {
     lode_err err = { 0 };
     int threads = 1;
     size_t mem = (size_t)200 << 20;
+    const char *only = NULL;
     bool all = true, want[LODE_N_TYPE] = { false };
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-isa") == 0 && i + 1 < argc) {
@@ -225,29 +275,28 @@ int main(int argc, char **argv) {
             threads = atoi(argv[++i]);
         } else if (strcmp(argv[i], "-mb") == 0 && i + 1 < argc) {
             mem = (size_t)atoi(argv[++i]) << 20;
+        } else if (strcmp(argv[i], "-op") == 0 && i + 1 < argc) {
+            only = argv[++i];
+            if (!known(only))
+                return fprintf(stderr, "kern_bench: no figures of %s (the table in the source)\n", only), 2;
         } else if (lode_type_of_name(argv[i]) != LODE_N_TYPE) {
             want[lode_type_of_name(argv[i])] = true;
             all = false;
         } else {
-            return fprintf(stderr, "usage: kern_bench [-isa NAME] [-t THREADS] [-mb MEGABYTES] [TYPE...]\n"), 2;
+            return fprintf(stderr, "usage: kern_bench [-isa NAME] [-t THREADS] [-mb MEGABYTES] [-op OP] [TYPE...]\n"),
+                   2;
         }
     }
     threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
-    uint8_t *w = lode_aligned_alloc(mem, 4096);
-    if (!w) return 1;
-    memset(w, 1, mem);
-    job j = { .args = { .w = w } };
-    void *none[MAX_THREADS] = { NULL };
-    const double s = measure(run_read, &j, (int64_t)(mem / 8), threads, none);
-    printf("%s, %d threads; read bandwidth %.1f GB/s\n", kern->name, threads, (double)mem / s * 1e-9);
-    for (int t = 0; t < LODE_N_TYPE; t++)
-        if ((all || want[t]) && kern->gemm[t]) bench_type(kern, (lode_type)t, threads, w, mem);
-    bench_rows(kern);
+    for (int t = 0; t < LODE_N_TYPE; t++) want[t] = want[t] || all;
+    printf("%s\n", kern->name);
+    if (wanted(only, "matmul")) bench_matmul(kern, threads, mem, want);
+    bench_rows(kern, only);
+    if (!wanted(only, "attend")) return 0;
     bench_attention(kern, 3, 64, 512, 512);
     bench_attention(kern, 4, 256, 512, 512);
     bench_attention(kern, 3, 64, 128, 1);
     bench_attention(kern, 3, 64, 2048, 1);
     bench_attention(kern, 4, 256, 512, 1);
-    lode_aligned_free(w);
     return 0;
 }

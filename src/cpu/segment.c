@@ -9,6 +9,7 @@
 #include "cpu/cpu.h"
 #include "cpu/trace.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,8 +134,10 @@ typedef struct {
     lode_pool *pool;  /* own */
     lode_segment *running;
     lode_cpu_trace *trace; /* own; NULL for none */
-    atomic_bool stop;
+    atomic_int stop_at;    /* the launch before which the run ends; NEVER: it does not */
 } cpu_stream;
+
+enum { NEVER = INT_MAX };
 
 static void run_ref(const lode_cpu_work *w) {
     int64_t from, to;
@@ -151,9 +154,10 @@ static void walk(void *ctx, int task) {
         const launch *l = &s->launches[i];
         if (l->barrier) {
             if (task == 0 && c->base.desc.abort && c->base.desc.abort(c->base.desc.abort_user))
-                atomic_store_explicit(&c->stop, true, memory_order_relaxed);
+                atomic_store_explicit(&c->stop_at, i, memory_order_relaxed);
             lode_pool_barrier(c->pool);
-            if (c->base.desc.abort && atomic_load_explicit(&c->stop, memory_order_relaxed)) return;
+            /* Not any stop: a thread that is late here may see that of the next barrier, which it has to reach. */
+            if (atomic_load_explicit(&c->stop_at, memory_order_relaxed) == i) return;
         }
         const int64_t start = c->trace ? lode_clock_ns() : 0;
         w.t = l->t;
@@ -173,10 +177,10 @@ static lode_status cpu_run(lode_stream *stream, lode_segment *s, lode_err *err) 
         return lode_fail(err, LODE_E_INPUT, "cpu: a segment for %d threads on a stream of %d", s->max_threads,
                          lode_pool_n_threads(c->pool));
     for (int i = 0; i < s->n; i++) atomic_store_explicit(&s->counters[i].next, 0, memory_order_relaxed);
-    atomic_store_explicit(&c->stop, false, memory_order_relaxed);
+    atomic_store_explicit(&c->stop_at, NEVER, memory_order_relaxed);
     c->running = s;
     lode_pool_run(c->pool, walk, c);
-    if (atomic_load_explicit(&c->stop, memory_order_relaxed))
+    if (atomic_load_explicit(&c->stop_at, memory_order_relaxed) != NEVER)
         return lode_fail(err, LODE_E_ABORTED, "the run was stopped by the caller");
     return LODE_OK;
 }

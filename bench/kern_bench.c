@@ -241,7 +241,7 @@ static void bench_rows(const lode_kern *k, const char *only) {
         for (int n = 0; n < ROUNDS; n++) {
             const int64_t t0 = lode_clock_ns();
             for (int c = 0; c < REPEAT; c++) rows[i].run(k, &r);
-            t[n] = (double)(lode_clock_ns() - t0) / REPEAT;
+            t[n] = (double)(lode_clock_ns() - t0) / (double)REPEAT;
         }
         qsort(t, ROUNDS, sizeof *t, by_value);
         printf("%s%s %.0f ns on %d floats\n", rows[i].op, rows[i].note, t[ROUNDS / 2], ROW);

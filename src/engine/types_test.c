@@ -203,7 +203,7 @@ TEST(each_types_logits_depend_on_the_tokens_alone_and_come_from_its_kernels) {
 
 int main(int argc, char **argv) {
     if (argc > 1) {
-        only = lode_type_of_name(argv[1]);
+        only = (int)lode_type_of_name(argv[1]);
         if (only == LODE_N_TYPE) return fprintf(stderr, "types_test: no type is named %s\n", argv[1]), 2;
     }
     const struct CMUnitTest tests[] = {

@@ -27,6 +27,24 @@ TEST(an_error_keeps_its_code_and_gets_context) {
     assert_string_equal(e.text, "again: a.gguf: count is 7");
 }
 
+static void keep_line(void *user, lode_log_level level, const char *subsystem, const char *text) {
+    (void)level;
+    (void)subsystem;
+    snprintf(user, 64, "%s", text);
+}
+
+TEST(text_of_others_stays_on_one_line_and_drives_no_terminal) {
+    (void)state_;
+    lode_err e = { 0 };
+    char line[64] = "";
+    lode_fail(&e, LODE_E_INPUT, "said '%s'", "a\r\nb\x1b[2J\x7f\t\xc3\xa9");
+    assert_string_equal(e.text, "said 'a  b [2J  \xc3\xa9'");
+    lode_err_prefix(&e, LODE_E_INPUT, "%s", "x\ny");
+    assert_string_equal(e.text, "x y: said 'a  b [2J  \xc3\xa9'");
+    lode_log_line(&(lode_log){ keep_line, line }, LODE_LOG_WARN, "t", "token '%s'", "a\nb");
+    assert_string_equal(line, "token 'a b'");
+}
+
 TEST(size_arithmetic_that_wraps_is_refused) {
     (void)state_;
     size_t r = 5;
@@ -133,6 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_a_name_and_a_text),
         cmocka_unit_test(an_error_keeps_its_code_and_gets_context),
+        cmocka_unit_test(text_of_others_stays_on_one_line_and_drives_no_terminal),
         cmocka_unit_test(size_arithmetic_that_wraps_is_refused),
         cmocka_unit_test(an_arena_hands_out_zeroed_aligned_blocks),
         cmocka_unit_test(text_grows_and_utf8_round_trips),

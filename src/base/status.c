@@ -26,6 +26,12 @@ const char *lode_status_text(lode_status s) { return row_of(s)->text; }
 int lode_status_http(lode_status s) { return row_of(s)->http; }
 const char *lode_version(void) { return LODE_VERSION; }
 
+/* Texts of files and users go into messages: what would begin a second line or drive a terminal becomes a space. */
+static void one_line(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7F) *text = ' ';
+}
+
 lode_status lode_fail(lode_err *err, lode_status code, const char *fmt, ...) {
     if (!err) return code;
     va_list ap;
@@ -33,6 +39,7 @@ lode_status lode_fail(lode_err *err, lode_status code, const char *fmt, ...) {
     char text[sizeof err->text]; /* the arguments may point into err->text */
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    one_line(text);
     memcpy(err->text, text, sizeof text);
     return err->code = code;
 }
@@ -47,6 +54,7 @@ lode_status lode_err_prefix(lode_err *err, lode_status code, const char *fmt, ..
     if (n < 0 || (size_t)n >= sizeof text - 3) return code;
     const int room = (int)(sizeof text - (size_t)n) - 3; /* a text that gets too long loses its end */
     snprintf(text + n, sizeof text - (size_t)n, ": %.*s", room, err->text);
+    one_line(text);
     memcpy(err->text, text, sizeof text);
     return err->code = code;
 }
@@ -58,5 +66,6 @@ void lode_log_line(const lode_log *log, lode_log_level level, const char *subsys
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    one_line(text);
     log->fn(log->user, level, subsystem, text);
 }

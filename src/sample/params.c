@@ -34,14 +34,12 @@ static const param *param_of(const char *name) {
     return NULL;
 }
 
+/* Only of the kind that it has: a float's value need not fit an integer. */
 static void put(lode_sampler_desc *d, const param *p, double v) {
     unsigned char *at = (unsigned char *)d + p->off;
-    const int i = (int)fmin(v, 2147483647.0);
-    const float f = (float)v;
-    const int64_t l = (int64_t)v;
-    if (p->kind == KIND_I) memcpy(at, &i, sizeof i);
-    if (p->kind == KIND_F) memcpy(at, &f, sizeof f);
-    if (p->kind == KIND_L) memcpy(at, &l, sizeof l);
+    if (p->kind == KIND_I) memcpy(at, &(int){ (int)fmin(v, 2147483647.0) }, sizeof(int));
+    if (p->kind == KIND_F) memcpy(at, &(float){ (float)v }, sizeof(float));
+    if (p->kind == KIND_L) memcpy(at, &(int64_t){ (int64_t)v }, sizeof(int64_t));
 }
 
 static double take(const lode_sampler_desc *d, const param *p) {

@@ -166,6 +166,33 @@ TEST(every_parameter_can_be_listed_and_set_to_its_own_value) {
     assert_int_equal(n, 25);
 }
 
+TEST(every_parameter_takes_the_ends_of_its_range_and_nothing_beyond) {
+    (void)state_;
+    static const struct {
+        const char *name;
+        double lo, hi;
+    } all[] = {
+#define PARAM(field, name, k, def, lo, hi) { name, lo, hi },
+#include "sample/params.def"
+#undef PARAM
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const double ends[] = { all[i].lo, all[i].hi };
+        lode_sampler_desc d;
+        lode_sampler_defaults(&d);
+        lode_err e = { 0 };
+        for (int k = 0; k < 2; k++) {
+            double got = 0;
+            CHECK_OK(lode_sampler_set(&d, all[i].name, ends[k], &e), &e);
+            assert_true(lode_sampler_get(&d, all[i].name, &got));
+            assert_true(fabs(got - ends[k]) <= 1e-7 * fabs(ends[k]));
+            const double beyond = ends[k] + (k ? 1 : -1) * (fabs(ends[k]) * 0.01 + 1);
+            CHECK_FAILS(lode_sampler_set(&d, all[i].name, beyond, &e), &e, LODE_E_INPUT, all[i].name);
+        }
+        CHECK_FAILS(lode_sampler_set(&d, all[i].name, NAN, &e), &e, LODE_E_INPUT, all[i].name);
+    }
+}
+
 TEST(frequencies_follow_the_probabilities) {
     (void)state_;
     enum { N = 6, DRAWS = 60000 };
@@ -429,6 +456,7 @@ int main(void) {
         cmocka_unit_test(an_unknown_sampler_lists_the_known_ones),
         cmocka_unit_test(a_parameter_out_of_range_is_named_with_value_and_range),
         cmocka_unit_test(every_parameter_can_be_listed_and_set_to_its_own_value),
+        cmocka_unit_test(every_parameter_takes_the_ends_of_its_range_and_nothing_beyond),
         cmocka_unit_test(frequencies_follow_the_probabilities),
         cmocka_unit_test(a_seed_repeats_and_another_one_differs),
         cmocka_unit_test(seed_minus_one_takes_the_callers_entropy),

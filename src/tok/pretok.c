@@ -107,6 +107,18 @@ static lode_status cut_trailing_space(const lode_class_map *map, lode_pretok_roo
     return add_end(r, to, err);
 }
 
+/* White space alone, without a line's end, in pieces of powers of two, from 512 down, the largest first. */
+static lode_status cut_blanks(const lode_class_map *map, lode_pretok_room *r, const uint8_t *cls, size_t from,
+                              size_t to, lode_err *err) {
+    size_t at = from;
+    while (at < to && map->space[cls[at]] && cls[at] != '\r' && cls[at] != '\n') at++;
+    if (at == to)
+        for (size_t piece = 512, cut = from; piece > 0; piece /= 2)
+            for (; to - cut >= piece; cut += piece)
+                if (cut > from) LODE_TRY(add_end(r, cut, err));
+    return add_end(r, to, err);
+}
+
 /* Digits in groups of three from the right: 1|234|567. In words: the groups are pieces of their own, and only where
  * the digits end at a word's end (12a stays whole); else cuts are made before whole groups only. */
 static lode_status cut_digits(const lode_class_map *map, lode_pretok_room *r, const uint8_t *cls, size_t from,
@@ -147,6 +159,7 @@ static const struct {
     rule_fn rule;
 } rules[] = {
     { "@trailing-space", cut_trailing_space },
+    { "@blanks-by-powers-of-2", cut_blanks },
     { "@digits-by-3", cut_digits_plain },
     { "@digits-by-3-in-words", cut_digits_in_words },
 };

@@ -1,0 +1,199 @@
+/* tok_test.c - tokenizers without a model: time that grows no faster than the text, merging against its definition. */
+#include "base/test.h"
+#include "tests/fuzz/tok_naive.h"
+
+#include <time.h>
+
+enum { SMALL = 100 * 1000, LARGE = 10 * SMALL, N_ROUNDS = 3 };
+
+static const double limit_s = 2.0;
+/* Less counts as this much: the clock and the caches then say more than the code. Quadratic time takes seconds. */
+static const double floor_s = 0.02;
+
+/* What long runs are made of. The mixed ones are where an expression could begin to look for an end again and again. */
+static const char *const units[] = { "a",    "1",  " ",   "\n", ".",  "\xF0\x9F\x98\x80", "\xE4\xB8\xAD",
+                                     "\xFF", "aB", " \n", "a ", "'s", "\xC2\xA0" };
+enum { N_UNITS = sizeof units / sizeof *units };
+
+static char *repeat(const char *unit, size_t n) {
+    char *text = malloc(n);
+    assert_non_null(text);
+    const size_t len = strlen(unit);
+    for (size_t i = 0; i < n; i++) text[i] = unit[i % len];
+    return text;
+}
+
+/* Work on a text, which a test repeats. */
+typedef void (*work_fn)(const void *on, const char *text, size_t n);
+
+static void encode(const void *on, const char *text, size_t n) {
+    lode_tokens ids = { 0 };
+    lode_err e = { 0 };
+    CHECK_OK(lode_encode(on, text, n, 0, &ids, &e), &e);
+    lode_tokens_free(&ids);
+}
+
+static void split(const void *on, const char *text, size_t n) {
+    lode_pretok_room room = { 0 };
+    lode_err e = { 0 };
+    CHECK_OK(lode_pretok_split(on, &room, text, n, &e), &e);
+    lode_pretok_room_free(&room);
+}
+
+/* Seconds of this program's own, the quickest of a few rounds: other programs make it slower even so. */
+static double seconds(work_fn work, const void *on, const char *text, size_t n, int n_rounds) {
+    double best = 1e9;
+    for (int i = 0; i < n_rounds; i++) {
+        const clock_t from = clock();
+        work(on, text, n);
+        const double s = (double)(clock() - from) / CLOCKS_PER_SEC;
+        if (s < best) best = s;
+    }
+    return best;
+}
+
+/* Ten times the text takes at most 12 times as long, and under 2 s. */
+static void check_growth(work_fn work, const void *on, const char *what) {
+    for (int i = 0; i < N_UNITS; i++) {
+        char *text = repeat(units[i], LARGE);
+        double large = seconds(work, on, text, LARGE, 1);
+        if (large > 12 * floor_s) {
+            const double small = seconds(work, on, text, SMALL, N_ROUNDS);
+            const double again = seconds(work, on, text, LARGE, N_ROUNDS);
+            if (again < large) large = again;
+            if (large > limit_s || large > 12 * (small > floor_s ? small : floor_s))
+                fail_msg("%s, 1 MB of '%s': %.3f s; 100 KB: %.3f s", what, units[i], large, small);
+        }
+        free(text);
+    }
+}
+
+/* Tokens that double: of one unit, two, four, eight. Their texts live in `texts`. */
+static void add_doubles(naive_vocab *n, lode_str *texts) {
+    for (int i = 0; i < N_UNITS; i++) {
+        lode_str part = { 0 };
+        for (const char *p = units[i]; *p; p++) {
+            if (n->d.kind == LODE_VOCAB_BPE)
+                lode_str_utf8(&part, naive_byte_char((uint8_t)*p));
+            else
+                lode_str_puts(&part, *p == ' ' ? "\xE2\x96\x81" : (char[]){ *p, '\0' });
+        }
+        for (int k = 0; k < 3; k++) {
+            lode_str *s = &texts[i * 3 + k];
+            lode_str_add(s, part.p, part.n);
+            if (n->d.kind == LODE_VOCAB_BPE) lode_str_putc(s, ' ');
+            lode_str_add(s, part.p, part.n);
+            if (n->d.kind == LODE_VOCAB_BPE)
+                naive_merge(n, (lode_slice){ s->p, s->n });
+            else
+                naive_token(n, (lode_slice){ s->p, s->n }, LODE_TOKEN_NORMAL, (float)-k);
+            lode_str twice = { 0 };
+            lode_str_add(&twice, part.p, part.n);
+            lode_str_add(&twice, part.p, part.n);
+            lode_str_free(&part);
+            part = twice;
+        }
+        lode_str_free(&part);
+    }
+}
+
+static naive_vocab vocab;
+static lode_str doubles[N_UNITS * 3];
+
+static lode_vocab *open_doubles(lode_vocab_kind kind, const char *pre) {
+    lode_vocab *v;
+    lode_err e = { 0 };
+    naive_init(&vocab, kind);
+    add_doubles(&vocab, doubles);
+    if (pre) vocab.d.pre = (lode_slice){ pre, strlen(pre) };
+    CHECK_OK(lode_vocab_open(&v, &vocab.d, &e), &e);
+    return v;
+}
+
+static void close_doubles(lode_vocab *v) {
+    lode_vocab_close(v);
+    naive_free(&vocab);
+    for (int i = 0; i < N_UNITS * 3; i++) lode_str_free(&doubles[i]);
+}
+
+TEST(encoding_takes_time_that_grows_as_the_text) {
+    (void)state_;
+    static const struct {
+        lode_vocab_kind kind;
+        const char *pre;
+    } kinds[] = { { LODE_VOCAB_SPM, "SPM" }, { LODE_VOCAB_BPE, "gpt-2" } };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        lode_vocab *v = open_doubles(kinds[i].kind, kinds[i].pre);
+        check_growth(encode, v, kinds[i].pre);
+        close_doubles(v);
+    }
+}
+
+/* The families' first names. */
+static const lode_pretok_name *next_family(int *at, uint64_t *seen) {
+    for (const lode_pretok_name *pre; (pre = lode_pretok_at((*at)++)) != NULL;) {
+        assert_true(pre->family < 64);
+        if (*seen >> pre->family & 1) continue;
+        *seen |= 1ull << pre->family;
+        return pre;
+    }
+    return NULL;
+}
+
+TEST(every_family_of_pre_tokenizers_takes_time_that_grows_as_the_text) {
+    (void)state_;
+    uint64_t seen = 0;
+    int at = 0;
+    for (const lode_pretok_name *pre = next_family(&at, &seen); pre; pre = next_family(&at, &seen)) {
+        lode_pretok *p;
+        lode_err e = { 0 };
+        CHECK_OK(lode_pretok_open(&p, pre->family, &e), &e);
+        check_growth(split, p, pre->name);
+        lode_pretok_close(p);
+    }
+}
+
+/* Lengths of the pieces, in words: "512 2 2". */
+static void check_cuts(const char *pre, const char *text, const char *want) {
+    const lode_pretok_name *name;
+    lode_pretok *p;
+    lode_pretok_room room = { 0 };
+    lode_str got = { 0 };
+    lode_err e = { 0 };
+    CHECK_OK(lode_pretok_find(&name, (lode_slice){ pre, strlen(pre) }, &e), &e);
+    CHECK_OK(lode_pretok_open(&p, name->family, &e), &e);
+    CHECK_OK(lode_pretok_split(p, &room, text, strlen(text), &e), &e);
+    for (size_t i = 0; i < room.n_end; i++)
+        lode_str_printf(&got, i ? " %u" : "%u", room.end[i] - (i ? room.end[i - 1] : 0));
+    assert_string_equal(got.p, want);
+    lode_str_free(&got);
+    lode_pretok_room_free(&room);
+    lode_pretok_close(p);
+}
+
+/* Its tokenizer.json: \s{512}(?!\S)|\s{256}(?!\S)|...|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1} behind the letters, digits and
+ * lines' ends of Llama 3. */
+TEST(jais_2_cuts_blanks_into_powers_of_two_and_leaves_one_before_a_word) {
+    (void)state_;
+    char text[1100];
+    static const struct {
+        int blanks;
+        const char *behind, *want;
+    } cases[] = { { 1, "x", "2" },       { 2, "x", "1 2" },         { 3, "x", "2 2" },
+                  { 4, "x", "2 1 2" },   { 5, "x", "4 2" },         { 512, "x", "256 128 64 32 16 8 4 2 1 2" },
+                  { 513, "x", "512 2" }, { 1025, "", "512 512 1" }, { 7, "", "4 2 1" },
+                  { 3, "1", "2 1 1" },   { 6, "\n  y", "7 1 2" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "%*s%s", cases[i].blanks, "", cases[i].behind);
+        check_cuts("jais-2", text, cases[i].want);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(encoding_takes_time_that_grows_as_the_text),
+        cmocka_unit_test(every_family_of_pre_tokenizers_takes_time_that_grows_as_the_text),
+        cmocka_unit_test(jais_2_cuts_blanks_into_powers_of_two_and_leaves_one_before_a_word),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

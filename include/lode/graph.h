@@ -218,6 +218,26 @@ typedef struct lode_attend_src {
 /* softmax(scale * q.k) v -> f32 [d_head * n_head, t]. A token that sees no cell gets zeros. */
 LODE_API lode_tensor *lode_attend(lode_graph *g, const lode_attend_src *src, const lode_attend_desc *desc);
 
+/* Attention over dense tensors. */
+typedef struct lode_flash_attn_desc {
+    float scale;      /* of q.k */
+    float max_bias;   /* ALiBi (Press et al. 2021): 0 none, else slopes of heads start at 2^-(max_bias / heads) */
+    float softcap;    /* as in attend */
+    int32_t has_mask; /* set by the builder */
+} lode_flash_attn_desc;
+typedef struct lode_flash_attn_src {
+    lode_tensor *q;     /* f32 [d, t, heads, b] */
+    lode_tensor *k, *v; /* any types with values, dense rows: [d, keys, kv heads, b], [dv, keys, kv heads, b] */
+    lode_tensor *mask;  /* f16 [keys, t or more, ...], repeated over heads and batches, added to the scores; or NULL */
+    lode_tensor *sinks; /* f32 [heads]: scores that take part without a value; or NULL */
+} lode_flash_attn_src;
+/* softmax(scale q.k + slope mask) v -> f32 [dv, heads, t, b]. A row that sees nothing gets zeros. */
+LODE_API lode_tensor *lode_flash_attn(lode_graph *g, const lode_flash_attn_src *src, const lode_flash_attn_desc *desc);
+/* softmax(scale x + slope mask) along rows of x f32 [n, t, heads, b]; mask f32 or f16 [n, t or more, ...] repeated over
+ * heads and batches, or NULL (then max_bias is 0); sinks f32 [heads] or NULL. */
+LODE_API lode_tensor *lode_soft_max(lode_graph *g, lode_tensor *x, lode_tensor *mask, lode_tensor *sinks,
+                                    const lode_flash_attn_desc *desc);
+
 /* Fused forms, as rule.def defines them. Models may write them at once; the plan expands what a device lacks. */
 LODE_API lode_tensor *lode_norm_mul(lode_graph *g, lode_tensor *x, lode_tensor *w, float eps);
 LODE_API lode_tensor *lode_swiglu(lode_graph *g, lode_tensor *gate, lode_tensor *up);

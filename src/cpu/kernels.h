@@ -18,6 +18,7 @@ ACCEPTS(gemm_q8a)
 ACCEPTS(gemm_plain)
 ACCEPTS(gemm_f32)
 ACCEPTS(attend)
+ACCEPTS(flash)
 #undef ACCEPTS
 
 #define RUNS(name) void lode_cpu_run_##name(const lode_cpu_work *w);
@@ -45,6 +46,7 @@ RUNS(matmul_id)
 RUNS(matmul_id_f32)
 RUNS(matmul_f32)
 RUNS(attend)
+RUNS(flash)
 #undef RUNS
 
 #define SIZE(name) size_t lode_cpu_size_##name(const lode_kern *k, const lode_tensor *t);
@@ -56,6 +58,8 @@ SIZE(gemm_id)
 SIZE(gemm_id_f32)
 SIZE(attend)
 SIZE(attend_shared)
+SIZE(flash)
+SIZE(flash_shared)
 #undef SIZE
 
 /* for each row r of this task's share: statement. */

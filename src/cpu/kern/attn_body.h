@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { ATTN_ROWS = 32, ATTN_R = VW == 16 ? 4 : 2, ATTN_CELLS = LODE_KV_PAGE, ATTN_BLOCK = 4 * VW, ATTN_MAX_D = 256 };
+enum { ATTN_ROWS = 32, ATTN_R = VW == 16 ? 4 : 2, ATTN_CELLS = LODE_KV_PAGE, ATTN_BLOCK = 4 * VW };
 
 /* A tile at work; its memory is the call's scratch. */
 typedef struct {
@@ -77,19 +77,22 @@ KERN_INLINE float kv_one(lode_type type, const uint8_t *cell, int d) {
                             : ((const float *)(const void *)cell)[d];
 }
 
-/* Keys of the first n cells at k, rounded up to whole vectors, to kt[d][cell]; the scores of others are not used. */
+/* Keys of the first n cells at k to kt[d][cell], whole vectors of cells: the last one again where there are no more,
+ * whose scores are not used. */
 KERN_INLINE void transpose_keys(attn_tile *t, lode_type type, const uint8_t *k, int n_cells) {
     const int d_k = t->a->d_k, whole = d_k / VW * VW;
     const size_t stride = t->a->k_stride;
     for (int c = 0; c < n_cells; c += VW) {
         for (int d = 0; d < whole; d += VW) {
             vf r[VW];
-            for (int i = 0; i < VW; i++) r[i] = kv_load(type, k + (size_t)(c + i) * stride, d);
+            for (int i = 0; i < VW; i++)
+                r[i] = kv_load(type, k + (size_t)(c + i < n_cells ? c + i : n_cells - 1) * stride, d);
             vf_transpose(r);
             for (int i = 0; i < VW; i++) vf_store(t->kt + (d + i) * ATTN_CELLS + c, r[i]);
         }
         for (int d = whole; d < d_k; d++)
-            for (int i = 0; i < VW; i++) t->kt[d * ATTN_CELLS + c + i] = kv_one(type, k + (size_t)(c + i) * stride, d);
+            for (int i = 0; i < VW && c + i < n_cells; i++)
+                t->kt[d * ATTN_CELLS + c + i] = kv_one(type, k + (size_t)(c + i) * stride, d);
     }
 }
 
@@ -137,6 +140,19 @@ KERN_INLINE float exp_1(float x) {
     return x <= 0.0f || x > 0.0f ? y[0] : 0.0f;
 }
 
+/* The row's mask on its first n scores of a chunk. */
+static void add_mask(attn_tile *t, int r, int32_t cell0, int n) {
+    const lode_attn_args *a = t->a;
+    const size_t tok = (size_t)((t->row0 + r) / a->n_head), head_ = (size_t)((t->row0 + r) % a->n_head);
+    const uint8_t *at = (const uint8_t *)a->mask + tok * a->mask_tok_stride + head_ * a->mask_head_stride;
+    const uint16_t *mask = (const uint16_t *)(const void *)at + cell0;
+    float *s = t->s + r * ATTN_CELLS;
+    const vf slope = vf_set1(a->slopes ? a->slopes[head_] : 1.0f);
+    int i = 0;
+    for (; i + VW <= n; i += VW) vf_store(s + i, vf_fma(vf_load_f16(mask + i), slope, vf_load(s + i)));
+    for (; i < n; i++) s[i] = lode_f16_to_f32(mask[i]) * (a->slopes ? a->slopes[head_] : 1.0f) + s[i];
+}
+
 /* Scores of row r to weights e^(s - m); the row's m, l and fade. */
 static void weights(attn_tile *t, int r, int32_t cell0) {
     const lode_attn_args *a = t->a;
@@ -149,6 +165,7 @@ static void weights(attn_tile *t, int r, int32_t cell0) {
         if (a->softcap > 0.0f) v = vf_mul(cap, v_tanh(v));
         vf_store(s + i, v);
     }
+    if (a->mask) add_mask(t, r, cell0, hi);
     for (int i = 0; i < lo; i++) s[i] = -INFINITY;
     for (int i = hi; i < ATTN_CELLS; i++) s[i] = -INFINITY;
     vf top = vf_load(s);
@@ -300,7 +317,7 @@ static void finish(const lode_attn_args *a, int32_t row, float m, float l, const
         mul = exp_1(m - top);
         l = l * mul + exp_1(sink - top);
     }
-    const vf s = vf_set1(mul / l);
+    const vf s = vf_set1(l > 0.0f ? mul / l : 0.0f);
     for (int32_t d = 0; d < a->d_v; d += VW) vf_store_n(out + d, vf_mul(vf_load_n(o + d, a->d_v - d), s), a->d_v - d);
 }
 
@@ -361,7 +378,8 @@ static void attn_merge(const lode_attn_args *a) {
     int32_t first, end;
     part_range(a, &first, &end);
     for (int32_t row = 0; row < a->n_tok * a->n_head; row++) {
-        float o[ATTN_MAX_D] = { 0 }, m = -INFINITY, l = 0.0f;
+        float o[LODE_ATTN_MAX_D], m = -INFINITY, l = 0.0f;
+        memset(o, 0, sizeof *o * (size_t)a->d_v);
         for (int32_t p = 0; p < end - first; p++) {
             const float *from = part_row(a, p, row);
             merge(&m, &l, o, from, from + 2, a->d_v);

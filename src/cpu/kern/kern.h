@@ -34,7 +34,7 @@ typedef void (*lode_gemm_fn)(const lode_gemm_args *a, int64_t row0, int64_t row1
  * lies at k + ((size_t)pages[i / LODE_KV_PAGE] * LODE_KV_PAGE + i % LODE_KV_PAGE) * k_stride, the same for v.
  * Softmax runs over chunks of LODE_KV_PAGE cells and is merged over parts of LODE_ATTN_PART cells, both aligned to the
  * index in the sequence. So a part may be computed by any thread. */
-enum { LODE_KV_PAGE = 64, LODE_ATTN_PART = 512 };
+enum { LODE_KV_PAGE = 64, LODE_ATTN_PART = 512, LODE_ATTN_MAX_D = 1024 };
 
 /* Queries of consecutive tokens of one sequence against one KV head. Row (t, h) of q is
  * q + t * q_tok_stride + h * q_head_stride, out likewise. */
@@ -47,13 +47,18 @@ typedef struct {
     size_t k_stride, v_stride; /* bytes between cells */
     lode_type kv_type;         /* LODE_F16 or LODE_F32 */
     const int32_t *pages;      /* page table of the sequence */
-    const int32_t *lo, *hi;    /* [n_tok] each token sees the cells lo <= i < hi (hi > lo) */
+    const int32_t *lo, *hi;    /* [n_tok] each token sees the cells lo <= i < hi; none: zeros */
     const float *sinks;        /* [n_head] logit that takes part in the softmax without a value, or NULL */
-    float scale, softcap;      /* score = softcap ? softcap * tanh(scale * qk / softcap) : scale * qk */
-    int32_t n_tok, n_head;     /* query heads that share this KV head */
-    int32_t d_k, d_v;          /* multiples of 8, at most 256 */
-    void *scratch;             /* attn_scratch() bytes, aligned to 64, one per thread */
-    float *part;               /* attn_part, attn_merge only: n_parts * n_tok * n_head * (d_v + 2) floats */
+    /* Added to the scores after softcap, times slopes[head] (NULL: 1): the f16 of cell i for row (t, h) is
+     * mask[t * mask_tok_stride / 2 + h * mask_head_stride / 2 + i]; -inf hides a cell. NULL for none. */
+    const uint16_t *mask;
+    size_t mask_tok_stride, mask_head_stride; /* bytes */
+    const float *slopes;
+    float scale, softcap;  /* score = softcap ? softcap * tanh(scale * qk / softcap) : scale * qk */
+    int32_t n_tok, n_head; /* query heads that share this KV head */
+    int32_t d_k, d_v;      /* at most LODE_ATTN_MAX_D */
+    void *scratch;         /* attn_scratch() bytes, aligned to 64, one per thread */
+    float *part;           /* attn_part, attn_merge only: n_parts * n_tok * n_head * (d_v + 2) floats */
 } lode_attn_args;
 
 /* ---- Rows of floats --------------------------------------------------------------------------------------------- */

@@ -38,3 +38,18 @@ static lode_tensor *rope(const gg_node *n, bool inverse) {
 
 lode_tensor *gg_tr_rope(const gg_node *n) { return rope(n, false); }
 lode_tensor *gg_tr_rope_back(const gg_node *n) { return rope(n, true); }
+
+static lode_flash_attn_desc soft(const gg_node *n) {
+    return (lode_flash_attn_desc){ .scale = gg_f(n, 0), .max_bias = gg_f(n, 1) };
+}
+
+lode_tensor *gg_tr_flash_attn(const gg_node *n) {
+    lode_flash_attn_desc d = soft(n);
+    d.softcap = gg_f(n, 2);
+    return lode_flash_attn(n->g, &(lode_flash_attn_src){ n->src[0], n->src[1], n->src[2], n->src[3], n->src[4] }, &d);
+}
+
+lode_tensor *gg_tr_soft_max(const gg_node *n) {
+    const lode_flash_attn_desc d = soft(n);
+    return lode_soft_max(n->g, n->src[0], n->src[1], n->src[2], &d);
+}

@@ -238,6 +238,95 @@ LODE_API lode_tensor *lode_flash_attn(lode_graph *g, const lode_flash_attn_src *
 LODE_API lode_tensor *lode_soft_max(lode_graph *g, lode_tensor *x, lode_tensor *mask, lode_tensor *sinks,
                                     const lode_flash_attn_desc *desc);
 
+/* Order of rows, f32: indices i32 of all elements in order (equal values by index), or of the k largest ones, largest
+ * first. */
+LODE_API lode_tensor *lode_argsort(lode_graph *g, lode_tensor *x, bool descending);
+LODE_API lode_tensor *lode_top_k(lode_graph *g, lode_tensor *x, int64_t k);
+
+/* Recurrences, all f32. States come in, and the states after the last tokens go out behind the results: n_states of
+ * them, newest first; of one that would lie before the first token nothing is written. */
+/* x [k-1+t, c, s], w [k, c] -> [c, t, s]: causal filters. */
+LODE_API lode_tensor *lode_ssm_conv(lode_graph *g, lode_tensor *x, lode_tensor *w);
+/* Mamba and Mamba-2 (Gu and Dao 2023, 2024): -> one row: y in x's order, then states [n, d, h, s]. */
+typedef struct lode_ssm_scan_src {
+    lode_tensor *state; /* [n, d, h, any] */
+    lode_tensor *x;     /* [d, h, t, s] */
+    lode_tensor *dt;    /* [h, t, s], before softplus */
+    lode_tensor *a;     /* [1, h] or [n, h] */
+    lode_tensor *b, *c; /* [n, g, t, s], g divides h */
+    lode_tensor *ids;   /* i32 [s]: which state each sequence starts from */
+} lode_ssm_scan_src;
+LODE_API lode_tensor *lode_ssm_scan(lode_graph *g, const lode_ssm_scan_src *src, int n_states);
+/* Matrix states: heads of size s; inputs [s, h, t] unless said, state [s * s * h, n] -> [s h, t + s n]: t rows of
+ * results, then the states. RWKV-6 (Peng et al. 2024): k, v, r, u [s, h], w, state. RWKV-7 (2025): r, w, k, v, a, b,
+ * state. Gated linear attention (Yang et al. 2023): k, v, q, g, state; results times scale. */
+LODE_API lode_tensor *lode_wkv6(lode_graph *g, lode_tensor *const src[6]);
+LODE_API lode_tensor *lode_wkv7(lode_graph *g, lode_tensor *const src[7]);
+LODE_API lode_tensor *lode_gla(lode_graph *g, lode_tensor *const src[5], float scale);
+/* Gated delta rule (Yang et al. 2024): q, k [s, hq, t, n], v [s, h, t, n], g [1 or s, h, t, n] (logarithms), beta [1,
+ * h, t, n], state [s, s, h, n] -> [s h, t n + n_states s n]. Head h reads q and k of head h modulo hq. */
+LODE_API lode_tensor *lode_gated_delta_net(lode_graph *g, lode_tensor *const src[6], int n_states);
+/* x with a x = b: a [n, n, ...] lower triangular, b [k, n, ...]. */
+LODE_API lode_tensor *lode_solve_tri(lode_graph *g, lode_tensor *a, lode_tensor *b);
+
+/* Hyper-connections (Zhu et al. 2024), f32: several residual streams. */
+/* mix [24, t], scale [3], base [24] -> [4, 4, t]: softmax of the last 16 numbers, then rows and columns made to sum to
+ * 1 in turn (Sinkhorn and Knopp 1967). */
+LODE_API lode_tensor *lode_hyper_comb(lode_graph *g, lode_tensor *mix, lode_tensor *scale, lode_tensor *base, float eps,
+                                      int iterations);
+/* x [n, s, t] -> [n, t]: scale times the sum over streams of x w, w [s, t] or, gated, sigmoid of [n, s, t]. */
+LODE_API lode_tensor *lode_hyper_pre(lode_graph *g, lode_tensor *x, lode_tensor *w, float scale, bool gated);
+/* x [n, t], streams [n, s, t], post [s, t], comb [s, s, t] or NULL -> [n, s, t]. */
+LODE_API lode_tensor *lode_hyper_post(lode_graph *g, lode_tensor *x, lode_tensor *streams, lode_tensor *post,
+                                      lode_tensor *comb);
+
+/* Convolution, pooling, images. Images are f32 [w, h, c, n], or [w, h, d, c n] in 3-D; kernels f32 or f16; zeros lie
+ * outside. Along each dimension the result has (size + 2 pad - dilation (kernel - 1) - 1) / stride + 1 elements. */
+typedef struct lode_conv_axis {
+    int32_t stride, pad, dilation;
+} lode_conv_axis;
+typedef struct lode_conv_desc {
+    lode_conv_axis axis[3]; /* w, h, d */
+    int32_t channels;       /* c, in 3-D */
+    int32_t type;           /* im2col: type of the result, f32 or f16 */
+} lode_conv_desc;
+/* Columns for a kernel of k's sizes (its data is not read): [c kh kw, ow, oh, n] of [w, h, c, n] with k [kw, kh, c,
+ * any]; [c kw, ow, n] of x [w, c, n] with k [kw, c, any]; [c kd kh kw, ow, oh, od n] of [w, h, d, c n] with k [kw, kh,
+ * kd, c any]. */
+LODE_API lode_tensor *lode_im2col(lode_graph *g, lode_tensor *k, lode_tensor *x, const lode_conv_desc *desc);
+LODE_API lode_tensor *lode_im2col_1d(lode_graph *g, lode_tensor *k, lode_tensor *x, const lode_conv_desc *desc);
+LODE_API lode_tensor *lode_im2col_3d(lode_graph *g, lode_tensor *k, lode_tensor *x, const lode_conv_desc *desc);
+/* Columns [k oc, t] (f32, f16, bf16) added up at their places: [(t-1) stride + k - 2 pad, oc]. */
+LODE_API lode_tensor *lode_col2im_1d(lode_graph *g, lode_tensor *x, int oc, int stride, int pad);
+/* k [kw, kh, c, oc] -> f32 [ow, oh, oc, n]; k [kw, kh, 1, c], each channel by itself; k [kw, kh, kd, c oc] (index oc c
+ * + c) -> [ow, oh, od, oc n]. */
+LODE_API lode_tensor *lode_conv_2d(lode_graph *g, lode_tensor *k, lode_tensor *x, const lode_conv_desc *desc);
+LODE_API lode_tensor *lode_conv_2d_dw(lode_graph *g, lode_tensor *k, lode_tensor *x, const lode_conv_desc *desc);
+LODE_API lode_tensor *lode_conv_3d(lode_graph *g, lode_tensor *k, lode_tensor *x, const lode_conv_desc *desc);
+/* Transposed: k [kw, oc, c], x [w, c] -> [(w-1) stride + kw, oc]; k [kw, kh, oc, c], x [w, h, c, n] likewise. */
+LODE_API lode_tensor *lode_conv_transpose_1d(lode_graph *g, lode_tensor *k, lode_tensor *x, int stride);
+LODE_API lode_tensor *lode_conv_transpose_2d(lode_graph *g, lode_tensor *k, lode_tensor *x, int stride);
+/* Largest or mean of windows along rows, or of rows and columns. In 1-D a mean counts the elements inside, in 2-D the
+ * whole window. */
+typedef enum { LODE_POOL_MAX, LODE_POOL_MEAN } lode_pool_kind;
+typedef struct lode_pool_desc {
+    lode_pool_kind kind;
+    int32_t kernel[2], stride[2], pad[2]; /* w, h */
+} lode_pool_desc;
+LODE_API lode_tensor *lode_pool_1d(lode_graph *g, lode_tensor *x, const lode_pool_desc *desc);
+LODE_API lode_tensor *lode_pool_2d(lode_graph *g, lode_tensor *x, const lode_pool_desc *desc);
+/* t f32 [n] -> f32 [dim, n]: cos, then sin of t period^(-2j/dim) (Vaswani et al. 2017); an odd last element is 0. */
+LODE_API lode_tensor *lode_timestep_embedding(lode_graph *g, lode_tensor *t, int dim, int period);
+
+/* Training. a [m, k, ...] (any type), b f32 [n, k, ...] -> f32 [m, n, ...]: sum of outer products; a's batches are
+ * shared as in matmul. dy times silu's derivative at x. Steps into w: alpha and decay; alpha, beta1, beta2, eps, decay,
+ * and the corrections of both moments, which are written, too. */
+LODE_API lode_tensor *lode_out_prod(lode_graph *g, lode_tensor *a, lode_tensor *b);
+LODE_API lode_tensor *lode_silu_back(lode_graph *g, lode_tensor *dy, lode_tensor *x);
+LODE_API lode_tensor *lode_sgd_step(lode_graph *g, lode_tensor *w, lode_tensor *grad, lode_tensor *numbers);
+LODE_API lode_tensor *lode_adamw_step(lode_graph *g, lode_tensor *w, lode_tensor *grad, lode_tensor *const moments[2],
+                                      lode_tensor *numbers);
+
 /* Fused forms, as rule.def defines them. Models may write them at once; the plan expands what a device lacks. */
 LODE_API lode_tensor *lode_norm_mul(lode_graph *g, lode_tensor *x, lode_tensor *w, float eps);
 LODE_API lode_tensor *lode_swiglu(lode_graph *g, lode_tensor *gate, lode_tensor *up);

@@ -43,6 +43,14 @@ static inline void guard_allow(guarded *o, const lode_tensor *t) {
     }
 }
 
+/* What a node writes of the tensor: its result, and the sources that its op says it writes. */
+static inline void guard_allow_of(guarded *o, const lode_tensor *node) {
+    if (lode_plan_owner(node) == o->t) guard_allow(o, node);
+    for (int k = 0; k < LODE_MAX_SRC && node->src[k]; k++)
+        if ((lode_op_info_of(node->op)->writes >> k & 1) && lode_plan_owner(node->src[k]) == o->t)
+            guard_allow(o, node->src[k]);
+}
+
 static inline lode_status guard_move(guard *g, const lode_plan *p, lode_tensor *t, int fill, lode_err *err) {
     if (g->n == GUARD_MAX) return lode_fail(err, LODE_E_INPUT, "guard: more than %d tensors", GUARD_MAX);
     guarded *o = &g->items[g->n++];
@@ -56,8 +64,7 @@ static inline lode_status guard_move(guard *g, const lode_plan *p, lode_tensor *
     t->offset = GUARD_BAND;
     LODE_TRY(lode_buffer_clear(o->buffer, GUARD_BYTE, err));
     LODE_TRY(lode_buffer_memset(o->buffer, GUARD_BAND, fill, o->bytes, err));
-    for (size_t i = 0; i < p->nodes.n; i++)
-        if (lode_plan_owner(p->nodes.items[i]) == t) guard_allow(o, p->nodes.items[i]);
+    for (size_t i = 0; i < p->nodes.n; i++) guard_allow_of(o, p->nodes.items[i]);
     return LODE_OK;
 }
 

@@ -61,14 +61,19 @@ static bool find_barriers(lode_segment *s) {
     for (int i = 0; i < s->n && ok; i++) {
         const lode_tensor *t = s->launches[i].t;
         const range out = range_of(t);
+        const unsigned also = lode_op_info_of(t->op)->writes;
         bool wait = overlaps(&writes, out) || overlaps(&reads, out);
         for (int k = 0; k < LODE_MAX_SRC && t->src[k]; k++)
-            if (!(t->src[k]->flags & LODE_T_WEIGHT)) wait = wait || overlaps(&writes, range_of(t->src[k]));
+            if (!(t->src[k]->flags & LODE_T_WEIGHT) || (also >> k & 1))
+                wait = wait || overlaps(&writes, range_of(t->src[k])) ||
+                       ((also >> k & 1) && overlaps(&reads, range_of(t->src[k])));
         s->launches[i].barrier = wait;
         if (wait) reads.n = writes.n = 0;
         ok = LODE_PUSH(&writes, out);
-        for (int k = 0; k < LODE_MAX_SRC && t->src[k] && ok; k++)
-            if (!(t->src[k]->flags & LODE_T_WEIGHT)) ok = LODE_PUSH(&reads, range_of(t->src[k]));
+        for (int k = 0; k < LODE_MAX_SRC && t->src[k] && ok; k++) {
+            if (also >> k & 1) ok = LODE_PUSH(&writes, range_of(t->src[k]));
+            if (ok && !(t->src[k]->flags & LODE_T_WEIGHT)) ok = LODE_PUSH(&reads, range_of(t->src[k]));
+        }
     }
     free(reads.items);
     free(writes.items);

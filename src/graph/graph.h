@@ -30,6 +30,7 @@ typedef struct lode_op_info {
     int64_t (*units)(const lode_tensor *t); /* NULL: the rows of the result */
     bool in_place;                          /* the result may lie exactly where a source of its size lies */
     bool strided;                           /* the result's rows need not be dense */
+    uint8_t writes;                         /* bit i: source i is written, too */
     /* Test cases, one per '|' (ops/case.h), and the node that a case means. */
     const char *cases;
     lode_tensor *(*make)(lode_graph *g, const struct lode_case *c);

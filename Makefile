@@ -6,7 +6,7 @@ PEER ?= $(HOME)/.cache/lode-peer
 MODELS_DIR := $(if $(LODE_MODELS_DIR),$(LODE_MODELS_DIR),models)
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all configure program plugin setup chat check check-fast check-models check-peer
+.PHONY: all configure program plugin setup chat check check-fast check-models check-peer check-plugin
 .PHONY: check-op check-rule check-type check-model bench-op bench print trace compare
 .PHONY: check-types lint fmt asan ubsan tsan fuzz install clean sz help
 
@@ -48,6 +48,11 @@ check-peer: all
 	@tests/peer/real.sh $(MODEL)
 	@tests/peer/real.sh models/gemma-3-270m-Q4_K_M.gguf
 	@tests/peer/types.sh $(MODEL)
+
+# make check-plugin [OPS=ADD,MUL]: the ggml plug-in through llama.cpp's own test-backend-ops.
+check-plugin: plugin
+	@tests/peer/fetch.sh $(PEER)
+	@PEER=$(PEER) tests/peer/plugin.sh build/libggml-lode.so $(OPS)
 
 # Every tensor type against the format's references; needs the peer's library and Python (make check-peer).
 PEER_PYTHON ?= $(PEER)/venv/bin/python
@@ -164,4 +169,4 @@ help:
 	@echo 'make check-model M=qwen3   an architecture against the reference implementation'
 	@echo 'make bench-op OP=matmul    speed of an op (T=q4_k: of one type)'
 	@echo 'make bench|print|trace|compare [M=FILE] [STAGE=kernels] [AGAINST=avx2]'
-	@echo 'also: setup check-fast check-models check-peer check-types lint fmt asan ubsan tsan fuzz install sz clean'
+	@echo 'also: setup check-fast plugin check-models check-peer check-plugin check-types lint fmt asan ubsan tsan fuzz install sz clean'

@@ -233,6 +233,10 @@ typedef struct lode_flash_attn_src {
 } lode_flash_attn_src;
 /* softmax(scale q.k + slope mask) v -> f32 [dv, heads, t, b]. A row that sees nothing gets zeros. */
 LODE_API lode_tensor *lode_flash_attn(lode_graph *g, const lode_flash_attn_src *src, const lode_flash_attn_desc *desc);
+/* q f32 [d, heads, t, n], k (any type with values) [d, 1, keys, n], w f32 [heads, t, 1, n], mask f16 [keys, t, 1, ...]
+ * -> f32 [keys, t, 1, n]: sum over heads of w max(0, q.k), plus the mask (DeepSeek-V3.2, 2025). */
+LODE_API lode_tensor *lode_lightning_indexer(lode_graph *g, lode_tensor *q, lode_tensor *k, lode_tensor *w,
+                                             lode_tensor *mask);
 /* softmax(scale x + slope mask) along rows of x f32 [n, t, heads, b]; mask f32 or f16 [n, t or more, ...] repeated over
  * heads and batches, or NULL (then max_bias is 0); sinks f32 [heads] or NULL. */
 LODE_API lode_tensor *lode_soft_max(lode_graph *g, lode_tensor *x, lode_tensor *mask, lode_tensor *sinks,

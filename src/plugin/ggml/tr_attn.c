@@ -14,6 +14,7 @@ static const struct {
 
 static lode_tensor *rope(const gg_node *n, bool inverse) {
     enum { N_DIMS = 1, MODE = 2, CTX = 4, BASE = 5, SCALE, EXT, ATTN, FAST, SLOW, SECTIONS, OFFSET = 15 };
+    if (n->par[N_DIMS] == 0) return lode_copy(n->g, n->src[0], n->src[0]->type); /* a layer without positions */
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (modes[i].mode != n->par[MODE]) continue;
         const bool vision = modes[i].multi == LODE_ROPE_VISION;
@@ -52,4 +53,8 @@ lode_tensor *gg_tr_flash_attn(const gg_node *n) {
 lode_tensor *gg_tr_soft_max(const gg_node *n) {
     const lode_flash_attn_desc d = soft(n);
     return lode_soft_max(n->g, n->src[0], n->src[1], n->src[2], &d);
+}
+
+lode_tensor *gg_tr_lightning_indexer(const gg_node *n) {
+    return lode_lightning_indexer(n->g, n->src[0], n->src[1], n->src[2], n->src[3]);
 }

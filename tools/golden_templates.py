@@ -2,25 +2,32 @@
 """golden_templates.py - what Jinja2, set up as Hugging Face does, makes of tests/templates/*.jinja and of small
 expressions; writes tests/templates/golden.json. Needs jinja2."""
 import datetime, glob, json, os
-from jinja2 import TemplateError
+from jinja2 import TemplateError, nodes
 from jinja2.exceptions import UndefinedError
 from jinja2.ext import Extension, loopcontrols
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment, SecurityError
 
 class Generation(Extension):
+    """As in transformers: the body is a block of its own, printed unchanged."""
     tags = {"generation"}
     def parse(self, parser):
-        next(parser.stream)
-        return parser.parse_statements(["name:endgeneration"], drop_needle=True)
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(["name:endgeneration"], drop_needle=True)
+        return nodes.CallBlock(self.call_method("_printed"), [], [], body).set_lineno(line)
+    def _printed(self, caller): return caller()
 
 def refuse(text): raise TemplateError(text)
 def tojson(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
     return json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
-env = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols])
-env.filters["tojson"] = tojson
-env.globals["raise_exception"] = refuse
-env.globals["strftime_now"] = lambda f: datetime.datetime.fromtimestamp(1700000000, datetime.timezone.utc).strftime(f)
+def environment(kind):
+    env = kind(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols])
+    env.filters["tojson"] = tojson
+    env.filters["from_json"] = json.loads  # not Hugging Face's; DeepSeek's templates have it
+    env.globals["raise_exception"] = refuse
+    env.globals["strftime_now"] = lambda f: datetime.datetime.fromtimestamp(1700000000, datetime.timezone.utc).strftime(f)
+    return env
+env, mutable = environment(ImmutableSandboxedEnvironment), environment(SandboxedEnvironment)
 
 user, answer = {"role": "user", "content": "Hello <b>\"you\"</b>\n\u00e9\u4e2d"}, {"role": "assistant", "content": " Hi! "}
 system = {"role": "system", "content": "Be brief."}
@@ -98,13 +105,48 @@ while i < len(lines):
     elif lines[i].startswith("{# comment"): joined.append("\n".join(lines[i:i + 2])); i += 2
     else: joined.append(lines[i]); i += 1
 sources = [(t, t, [talks[0]]) for t in joined]
+# One template a line; the sign stands for a newline.
+sources += [(t, t, [talks[0]]) for line in open("tests/templates/cases.txt").read().split("\n")[:-1]
+            for t in [line.replace("\u23ce", "\n")]]
+# Letters of every case but those newer than Unicode 13, which utf8proc may not know: those of Unicode 14 in Python's.
+NEWER = [0x2C2F, 0x2C5F, 0xA7C0, 0xA7C1, *range(0xA7D0, 0xA7DA), *range(0x10570, 0x105BD)]
+cased = "".join(chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000 and c not in NEWER and (
+    chr(c).lower() != chr(c) or chr(c).upper() != chr(c) or chr(c).title() != chr(c)))
+every_case = {"messages": [{"role": "user", "content": cased}]}
+sources += [(t, t, [every_case]) for t in (
+    "{{ messages[0].content | upper }}", "{{ messages[0].content | lower }}",
+    "{% for c in messages[0].content %}{{ c.title() }}{{ c | capitalize }}{{ c.isupper() | int }}{{ c.islower() | int }}{% endfor %}")]
 sources += [(p, open(p, newline="").read(), talks) for p in sorted(glob.glob("tests/templates/*.jinja"))]
+
+def render(env, text, data):
+    """What comes out, and the words of a refusal that must come out, too."""
+    try: return env.from_string(text).render(**json.loads(json.dumps(data))), None
+    except SecurityError as e: return None, str(e).rstrip(".")
+    except Exception: return None, None
+
 for name, text, inputs in sources:
     for data in inputs:
         data = dict({"bos_token": "<s>", "eos_token": "</s>", "add_generation_prompt": False}, **data)
-        try: want = env.from_string(text).render(**json.loads(json.dumps(data)))
-        except SecurityError: continue  # lists may be changed in our engine, as in the other ones that run these templates
-        except Exception: want = None
-        cases.append({"template": name, "input": data, "want": want})
+        want, error = render(env, text, data)
+        case = {"template": name, "input": data, "want": want}
+        if error: case["error"] = error
+        cases.append(case)
+        if error and name.endswith(".jinja"): # some templates that models ship need more than Hugging Face allows
+            cases.append({"template": name, "input": data, "may_change": True, "want": render(mutable, text, data)[0]})
+
+# Messages that are not UTF-8: Python carries stray bytes as lone surrogates. Both sides are written byte for byte.
+stray = [b"caf\xe9", b"\xff", b" \xc3\x28 \x80\xe2\x82A\xf0\x9f\x98 ", b"a\xed\xa0\x80b,\xc0\x80,\xf4\x90\x80\x80", b"\xa9\xc3\xa9\xbf\xc3\xa9\xa9 \xe9\n\xfe"]
+for t in ("{{ m }}", "{{ m | length }}", "{{ m | upper }}{{ m | lower }}{{ m.title() }}{{ m | title }}{{ m | capitalize }}", "{{ m[::-1] }}",
+          "{{ m | reverse }}", "{{ m[1:-1] }}{{ m[0] }}{{ m[-1] }}", "{{ m | list | join('|') }}", "{{ m | trim }}|{{ m.strip('\u00e9') }}",
+          "{{ m.split() | join('/') }}", "{{ m.split(',') | join('/') }}", "{{ m.split('\u00e9') | join('/') }}",
+          "{{ m | replace('\u00e9', 'E') }}{{ m.replace('', '-') }}", "{{ m | tojson }}", "{{ [m] | map('trim') | join }}{{ {'a': m}.a }}{{ {m: 1}[m] }}",
+          "{{ m | indent(2) }}{{ m | center(30) }}{{ m | truncate(3, true, '', 0) }}{{ m | wordwrap(3) }}", "{{ m | wordcount }} {{ m.find('\u00e9') }} {{ m.count('\u00e9') }}",
+          "{{ m.splitlines() | join('/') }}{{ '%s|%5s|%.2s' % (m, m, m) }}{{ m | e }}{{ m ~ m }}{{ m + 'x' }}{{ m * 2 }}",
+          "{{ m.startswith('\u00e9') }}{{ m.isalpha() }}{{ m == m }}{{ '\u00e9' in m }}{{ m in m ~ 'x' }}", "{{ m.rsplit('\u00e9', 1) | join('/') }}{{ m.partition('\u00e9') | join('/') }}{{ m | sort | length }}"):
+    source = "{% set m = messages[0].content %}" + t
+    for b in stray:
+        m = [{"role": "user", "content": b.decode("utf-8", "surrogateescape")}]
+        want = env.from_string(source).render(messages=m).encode("utf-8", "surrogateescape")
+        cases.append({"template": source, "bytes": b.decode("latin-1"), "want": want.decode("latin-1")})
 json.dump(cases, open("tests/templates/golden.json", "w"), ensure_ascii=False, indent=0)
 print(len(cases), "cases,", sum(c["want"] is None for c in cases), "refusals")

@@ -4,6 +4,11 @@
  * levels. The result says byte by byte what came from the template and what from the talk, so that only the template's
  * own text can become control tokens (see lode_encode_parts).
  *
+ * What Hugging Face refuses is refused: names and methods that its sandbox keeps from templates, unknown filters and
+ * tests. Beyond it there is the filter from_json. Not there are the tags block, extends, include, import and
+ * autoescape, the filters filesizeformat, pprint, random, striptags and urlize, and Python's str.format. Letters that
+ * came to Unicode after the linked utf8proc keep their case.
+ *
  * Text need not be valid UTF-8: a stray byte counts as one character and comes out as it went in.
  *
  * Threads: an opened template is immutable and may be shared. */
@@ -34,6 +39,9 @@ typedef struct lode_chat_input {
     size_t n_messages;
     const char *bos_token, *eos_token; /* texts of these tokens; NULL counts as "" */
     bool add_generation_prompt;
+    /* list.append, list.extend, list.pop and dict.update work. Hugging Face refuses them; a few templates that models
+     * ship (Kimi K2 Thinking's) call them. */
+    bool may_change;
     int64_t now; /* seconds since 1970, for strftime_now */
 } lode_chat_input;
 

@@ -85,7 +85,13 @@ lode_status lode_chat_render(const lode_chat *t, const lode_chat_input *in, lode
         json_decref(j);
         return lode_fail(err, LODE_E_INPUT, "chat: the input is no JSON object: %s", j ? "another value" : je.text);
     }
-    ctx c = { .arena = &arena, .err = err, .steps = MAX_STEPS, .now = in->now, .globals = &globals, .frame = &globals };
+    ctx c = { .arena = &arena,
+              .err = err,
+              .steps = MAX_STEPS,
+              .now = in->now,
+              .may_change = in->may_change,
+              .globals = &globals,
+              .frame = &globals };
     add_globals(&c);
     set_input(&c, in, j);
     json_decref(j);

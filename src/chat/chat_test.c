@@ -63,7 +63,9 @@ TEST(errors_name_the_line_and_what_was_expected) {
 TEST(random_bytes_end_in_text_or_an_error) {
     (void)state_;
     static const char words[] =
-        "{{ }} {% %} {# #} if for in set endif endfor x 'a' | ( ) [ ] . , : = + - * / ~ not is 1 \n";
+        "{{ }} {% %} {# #} if for in set endif endfor x 'a' | ( ) [ ] . , : = + - * / ~ not is 1 \n recursive loop( "
+        "with "
+        "endwith raw endraw '%5s' % x|title|wordwrap(2)|format(1) x|batch(2) macro m() endmacro varargs";
     uint32_t r = 7;
     for (int i = 0; i < 20000; i++) {
         lode_err e = { 0 };

@@ -1,7 +1,9 @@
 /* eval.c - walks the tree. */
 #include "chat/eval.h"
+#include "chat/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static val text_of(ctx *c, const node *n) { return v_str(c, n->text, n->text_n, 1); }
@@ -60,12 +62,22 @@ static val add(ctx *c, val a, val b) {
 }
 
 static val repeat(ctx *c, val a, val b) {
-    if (a.k != V_STR) {
+    if (a.k != V_STR && a.k != V_LIST) {
         const val t = a;
         a = b;
         b = t;
     }
-    if (a.k != V_STR || !whole(b)) return wrong(c, "*", a, b);
+    if ((a.k != V_STR && a.k != V_LIST) || !whole(b)) return wrong(c, "*", a, b);
+    if (a.k == V_LIST) {
+        val l = v_list(c);
+        for (int64_t i = 0; i < as_int(b) && a.l->n && !c->failed; i++)
+            for (size_t k = 0; k < a.l->n && !c->failed; k++) {
+                if (--c->steps < 0) ctx_fail(c, LODE_E_FULL, "a list that is too long");
+                list_push(c, l.l, a.l->v[k]);
+            }
+        if (!c->failed) l.l->tuple = a.l->tuple;
+        return l;
+    }
     sb s = { .c = c };
     for (int64_t i = 0; i < as_int(b) && !c->failed; i++) {
         sb_add(&s, a.s);
@@ -96,8 +108,16 @@ static val whole_op(ctx *c, int op, int64_t a, int64_t b) {
     return over ? ctx_fail(c, LODE_E_FORMAT, "a number too large") : v_int(r);
 }
 
+/* "form" % values. */
+static val percent(ctx *c, val form, val values) {
+    const bool several = values.k == V_LIST && values.l->tuple;
+    const call a = { .args = several ? values.l->v : &values, .n = several ? (int)values.l->n : 1 };
+    return format_text(c, form, &a);
+}
+
 static val arithmetic(ctx *c, int op, val a, val b) {
     static const char *const names[] = { "+", "-", "*", "/", "//", "%", "**" };
+    if (op == OP_MOD && a.k == V_STR) return percent(c, a, b);
     const bool numbers = (whole(a) || a.k == V_FLOAT) && (whole(b) || b.k == V_FLOAT);
     if (!numbers) return op == OP_ADD ? add(c, a, b) : op == OP_MUL ? repeat(c, a, b) : wrong(c, names[op], a, b);
     const double x = as_float(a), y = as_float(b);
@@ -116,12 +136,10 @@ static val arithmetic(ctx *c, int op, val a, val b) {
     return v_float(op == OP_INTDIV ? q : x - q * y);
 }
 
-static bool contains(ctx *c, val of, val what) {
-    if (of.k == V_STR && what.k == V_STR) {
-        for (size_t i = 0; i + what.s.n <= of.s.n; i++)
-            if (what.s.n == 0 || memcmp(of.s.p + i, what.s.p, what.s.n) == 0) return true;
-        return false;
-    }
+val plus(ctx *c, val a, val b) { return c->failed ? a : arithmetic(c, OP_ADD, a, b); }
+
+bool contains(ctx *c, val of, val what) {
+    if (of.k == V_STR && what.k == V_STR) return text_find(of.s, what.s, 0) <= of.s.n;
     if (of.k == V_DICT) return dict_get(of.d, what) != NULL;
     if (of.k == V_LIST) {
         for (size_t i = 0; i < of.l->n; i++)
@@ -150,10 +168,28 @@ static val binary(ctx *c, const node *n) {
 
 /* ---- Items ---- */
 
+val unsafe(ctx *c, val of, const char *name) {
+    static const char *const names[] = { "undefined", "NoneType", "bool", "int",     "float",
+                                         "str",       "list",     "dict", "function" };
+    const char *kind = of.k == V_LIST && of.l->tuple ? "tuple" : names[of.k];
+    char *text = ctx_alloc(c, 160, 1);
+    if (text) snprintf(text, 160, "access to attribute '%.60s' of '%s' object is unsafe", name, kind);
+    return (val){ .k = V_UNDEF, .unsafe = text };
+}
+
+/* What a value has besides items: methods, and names that the sandbox keeps from templates. */
+static val attribute(ctx *c, val v, const char *name) {
+    const size_t n = name ? strlen(name) : 0;
+    if (n > 4 && !memcmp(name, "__", 2) && !memcmp(name + n - 2, "__", 2)) return unsafe(c, v, name);
+    if (v.k == V_LIST && v.l->group && n && (!strcmp(name, "grouper") || !strcmp(name, "list")))
+        return v.l->v[name[0] == 'l'];
+    return n ? bind_method(c, v, name) : (val){ 0 };
+}
+
 val get_item(ctx *c, val v, val key) {
     if (v.k == V_DICT) {
         const val *item = dict_get(v.d, key);
-        return item ? *item : (val){ 0 };
+        if (item || key.k != V_STR || v.d->is_namespace) return item ? *item : (val){ 0 };
     }
     if ((v.k == V_LIST || v.k == V_STR) && whole(key)) {
         const val items = iterate(c, v);
@@ -162,15 +198,17 @@ val get_item(ctx *c, val v, val key) {
         if (i < 0) i += (int64_t)items.l->n;
         return i >= 0 && i < (int64_t)items.l->n ? items.l->v[i] : (val){ 0 };
     }
-    if (key.k == V_STR && v.k != V_UNDEF) return (val){ 0 };
+    if (key.k == V_STR && v.k != V_UNDEF)
+        return attribute(c, v, key.s.n < 64 ? lode_arena_strdup(c->arena, key.s.p, key.s.n) : "");
     if (v.k == V_UNDEF) return ctx_fail(c, LODE_E_FORMAT, "an item of a value that is undefined");
     return (val){ 0 };
 }
 
 val get_attr(ctx *c, val v, const char *name) {
+    if (v.k == V_UNDEF && v.unsafe) return ctx_fail(c, LODE_E_FORMAT, "%s", v.unsafe);
     if (v.k == V_UNDEF) return ctx_fail(c, LODE_E_FORMAT, "'%s' of a value that is undefined", name);
-    const val method = v.k == V_DICT && v.d->is_namespace ? (val){ 0 } : bind_method(c, v, name);
-    if (method.k == V_FUNC) return method;
+    const val own = v.k == V_DICT && v.d->is_namespace ? (val){ 0 } : attribute(c, v, name);
+    if (own.k != V_UNDEF || own.unsafe) return own;
     if (v.k != V_DICT) return (val){ 0 };
     const val *item = dict_find(v.d, name);
     return item ? *item : (val){ 0 };
@@ -212,11 +250,16 @@ static val slice(ctx *c, const node *n) {
 
 /* ---- Calls ---- */
 
-val arg(const call *a, int i, const char *name) {
-    if (i >= 0 && i < a->n) return a->args[i];
+const val *given_arg(const call *a, int i, const char *name) {
+    if (i >= 0 && i < a->n) return &a->args[i];
     for (int k = 0; name && k < a->n_named; k++)
-        if (strcmp(a->names[k], name) == 0) return a->args[a->n + k];
-    return (val){ 0 };
+        if (strcmp(a->names[k], name) == 0) return &a->args[a->n + k];
+    return NULL;
+}
+
+val arg(const call *a, int i, const char *name) {
+    const val *v = given_arg(a, i, name);
+    return v ? *v : (val){ 0 };
 }
 
 /* Arguments of a call, filter or test: positional first, then named. */
@@ -240,10 +283,8 @@ static call arguments(ctx *c, const node *n) {
     return a;
 }
 
-/* Runs a body and takes what it wrote as a value. */
-static val capture(ctx *c, const node *body) {
-    const size_t from = c->out.n;
-    run(c, body);
+/* Takes what was written since the output had `from` bytes as a value. */
+static val take_back(ctx *c, size_t from) {
     if (c->failed) return (val){ 0 };
     sb s = { .c = c };
     const str text = { c->out.p + from, (const unsigned char *)c->marks.p + from, c->out.n - from };
@@ -252,17 +293,46 @@ static val capture(ctx *c, const node *body) {
     return sb_val(&s);
 }
 
+/* Runs a body, whose names are its own, and takes what it wrote as a value. */
+static val capture(ctx *c, const node *body) {
+    const size_t from = c->out.n;
+    frame *saved = c->frame;
+    c->frame = push_frame(c, saved);
+    if (c->frame) run(c, body);
+    c->frame = saved;
+    return take_back(c, from);
+}
+
+/* Arguments that a macro has no names for: in varargs and kwargs if it speaks of these. */
+static void more_arguments(ctx *c, const func *f, const call *a) {
+    const node *m = f->macro;
+    val rest = v_list(c), named = v_dict(c);
+    for (int i = m->n; i < a->n && !c->failed; i++) list_push(c, rest.l, a->args[i]);
+    for (int i = 0; i < a->n_named && !c->failed; i++) {
+        bool known = false;
+        for (int k = 0; k < m->n && !known; k++) known = !strcmp(m->names[k], a->names[i]);
+        if (!known) dict_set(c, named.d, v_cstr(c, a->names[i]), a->args[a->n + i]);
+    }
+    if (c->failed) return;
+    rest.l->tuple = true;
+    if (rest.l->n && !(m->op & USES_VARARGS))
+        ctx_fail(c, LODE_E_FORMAT, "macro %s takes %d arguments, %d were given", f->name, m->n, a->n);
+    if (named.d->n && !(m->op & USES_KWARGS))
+        ctx_fail(c, LODE_E_FORMAT, "macro %s takes no argument '%.*s'", f->name, (int)named.d->k[0].s.n,
+                 named.d->k[0].s.p);
+    put(c, "varargs", rest);
+    put(c, "kwargs", named);
+}
+
 static val call_macro(ctx *c, func *f, const call *a) {
     const node *m = f->macro;
     frame *saved = c->frame, *mine = push_frame(c, f->home);
     if (!mine) return (val){ 0 };
-    if (a->n > m->n)
-        return ctx_fail(c, LODE_E_FORMAT, "macro %s takes %d arguments, %d were given", f->name, m->n, a->n);
     c->frame = mine;
+    more_arguments(c, f, a);
     for (int i = 0; i < m->n && !c->failed; i++) {
-        val v = arg(a, i, m->names[i]);
-        if (v.k == V_UNDEF && m->kids[i]) v = eval(c, m->kids[i]);
-        put(c, m->names[i], v);
+        const val *v = given_arg(a, i, m->names[i]);
+        put(c, m->names[i], v ? *v : m->kids[i] ? eval(c, m->kids[i]) : (val){ 0 });
     }
     if (f->caller) put(c, "caller", (val){ .k = V_FUNC, .fn = f->caller });
     const val text = capture(c, m->b);
@@ -272,6 +342,7 @@ static val call_macro(ctx *c, func *f, const call *a) {
 
 val call_value(ctx *c, val f, const call *a) {
     if (c->failed) return f;
+    if (f.k == V_DICT && f.d->call) f = (val){ .k = V_FUNC, .fn = f.d->call };
     if (f.k != V_FUNC) return ctx_fail(c, LODE_E_FORMAT, "%s is called like a function", kind_name(f));
     if (++c->depth > MAX_DEPTH) return ctx_fail(c, LODE_E_FULL, "calls nested more than %d deep", MAX_DEPTH);
     const val r = f.fn->macro ? call_macro(c, f.fn, a) : f.fn->fn(c, f.fn->self, a);
@@ -281,6 +352,7 @@ val call_value(ctx *c, val f, const call *a) {
 
 static val call_node(ctx *c, const node *n) {
     const val f = eval(c, n->a);
+    if (f.k == V_UNDEF && f.unsafe) return ctx_fail(c, LODE_E_FORMAT, "%s", f.unsafe);
     if (f.k == V_UNDEF && !c->failed)
         return ctx_fail(c, LODE_E_FORMAT, "'%s' is undefined and called", n->a->text ? n->a->text : "a value");
     const call a = arguments(c, n);
@@ -365,6 +437,8 @@ static void emit(ctx *c, val v) {
     if (c->out.n > MAX_OUT) ctx_fail(c, LODE_E_FULL, "more than %d bytes of output", MAX_OUT);
 }
 
+static void unpack(ctx *c, node *const *targets, int n, val v);
+
 static void assign(ctx *c, const node *target, val v) {
     if (c->failed) return;
     if (target->kind == N_NAME) {
@@ -375,17 +449,15 @@ static void assign(ctx *c, const node *target, val v) {
             dict_set(c, d.d, v_cstr(c, target->text), v);
         else if (!c->failed)
             ctx_fail(c, LODE_E_FORMAT, "only attributes of a namespace can be set, not of %s", kind_name(d));
+    } else if (target->kind == N_TUPLE || target->kind == N_LIST) {
+        unpack(c, target->kids, target->n, v);
     } else {
         ctx_fail(c, LODE_E_FORMAT, "this cannot be set");
     }
 }
 
-/* One value for one target, the items of a list for several. */
+/* The items of a list for several targets. */
 static void unpack(ctx *c, node *const *targets, int n, val v) {
-    if (n == 1) {
-        assign(c, targets[0], v);
-        return;
-    }
     const val items = iterate(c, v);
     if (c->failed) return;
     if (items.l->n != (size_t)n) {
@@ -395,16 +467,56 @@ static void unpack(ctx *c, node *const *targets, int n, val v) {
     for (int i = 0; i < n; i++) assign(c, targets[i], items.l->v[i]);
 }
 
+/* One value for the target of a statement, or the items of a list for its targets. */
+static void assign_all(ctx *c, const node *n, val v) {
+    if (n->n == 1)
+        assign(c, n->kids[0], v);
+    else if (!c->failed)
+        unpack(c, n->kids, n->n, v);
+}
+
 static val cycle(ctx *c, val self, const call *a) {
     const val *i = dict_find(self.d, "index0");
     return a->n ? a->args[i ? i->i % a->n : 0] : ctx_fail(c, LODE_E_FORMAT, "cycle without values");
 }
 
-static void set_loop(ctx *c, const val *items, int64_t n, int64_t i) {
+/* Whether the values differ from those of the last call. */
+static val changed(ctx *c, val self, const call *a) {
+    val now = v_list(c);
+    for (int i = 0; i < a->n && !c->failed; i++) list_push(c, now.l, a->args[i]);
+    const val key = v_cstr(c, "changed values");
+    const val *last = c->failed ? NULL : dict_get(self.d, key);
+    const bool same = last && equal(*last, now);
+    dict_set(c, self.d, key, now);
+    return v_bool(!same);
+}
+
+static val again(ctx *c, val self, const call *a);
+
+static void set_method(ctx *c, val of, const char *name, val (*fn)(ctx *c, val self, const call *a)) {
+    func *f = ctx_alloc(c, 1, sizeof *f);
+    if (!f) return;
+    *f = (func){ .name = name, .fn = fn, .self = of };
+    dict_set(c, of.d, v_cstr(c, name), (val){ .k = V_FUNC, .fn = f });
+}
+
+/* The variable `loop` of a loop within `depth` others of itself. */
+static val make_loop(ctx *c, const node *n, int depth) {
     val d = v_dict(c);
     func *f = ctx_alloc(c, 1, sizeof *f);
-    if (c->failed) return;
-    *f = (func){ .name = "cycle", .fn = cycle, .self = d };
+    if (c->failed) return d;
+    *f = (func){ .name = "loop", .fn = again, .self = d, .loop = n, .home = c->frame };
+    d.d->is_namespace = true; /* its names are no methods */
+    d.d->call = f;
+    set_method(c, d, "cycle", cycle);
+    set_method(c, d, "changed", changed);
+    dict_set(c, d.d, v_cstr(c, "depth"), v_int(depth + 1));
+    dict_set(c, d.d, v_cstr(c, "depth0"), v_int(depth));
+    return d;
+}
+
+static void set_loop(ctx *c, val d, val items, int64_t i) {
+    const int64_t n = (int64_t)items.l->n;
     const struct {
         const char *name;
         val v;
@@ -415,14 +527,10 @@ static void set_loop(ctx *c, const val *items, int64_t n, int64_t i) {
                  { "length", v_int(n) },
                  { "revindex", v_int(n - i) },
                  { "revindex0", v_int(n - i - 1) },
-                 { "depth", v_int(1) },
-                 { "depth0", v_int(0) },
-                 { "cycle", { .k = V_FUNC, .fn = f } } };
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) dict_set(c, d.d, v_cstr(c, rows[k].name), rows[k].v);
-    if (i > 0) dict_set(c, d.d, v_cstr(c, "previtem"), items[i - 1]);
-    if (i + 1 < n) dict_set(c, d.d, v_cstr(c, "nextitem"), items[i + 1]);
-    if (c->failed) return;
-    d.d->is_namespace = true; /* its names are no methods */
+                 { "previtem", i > 0 ? items.l->v[i - 1] : (val){ 0 } },
+                 { "nextitem", i + 1 < n ? items.l->v[i + 1] : (val){ 0 } } };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows && !c->failed; k++)
+        dict_set(c, d.d, v_cstr(c, rows[k].name), rows[k].v);
     put(c, "loop", d);
 }
 
@@ -434,24 +542,25 @@ static val filtered(ctx *c, const node *n, val items) {
     for (size_t i = 0; i < items.l->n && !c->failed; i++) {
         c->frame = push_frame(c, saved);
         if (!c->frame) break;
-        unpack(c, n->kids, n->n, items.l->v[i]);
+        assign_all(c, n, items.l->v[i]);
         if (truthy(eval(c, n->extra))) list_push(c, out.l, items.l->v[i]);
     }
     c->frame = saved;
     return out;
 }
 
-static void run_for(ctx *c, const node *n) {
-    val items = iterate(c, eval(c, n->a));
+static void loop_over(ctx *c, const node *n, val items, int depth) {
+    items = iterate(c, items);
     if (!c->failed) items = filtered(c, n, items);
     if (c->failed) return;
     frame *saved = c->frame;
+    const val loop = make_loop(c, n, depth);
     const int64_t count = (int64_t)items.l->n;
     for (int64_t i = 0; i < count && !c->failed; i++) {
         c->frame = push_frame(c, saved);
         if (!c->frame) break;
-        set_loop(c, items.l->v, count, i);
-        unpack(c, n->kids, n->n, items.l->v[i]);
+        set_loop(c, loop, items, i);
+        assign_all(c, n, items.l->v[i]);
         run(c, n->b);
         const int jump = c->jump;
         c->jump = JUMP_NONE;
@@ -459,6 +568,34 @@ static void run_for(ctx *c, const node *n) {
     }
     c->frame = saved;
     if (count == 0 && n->c) run(c, n->c);
+}
+
+/* loop(items): the loop again, over other items, as text. */
+static val again(ctx *c, val self, const call *a) {
+    const func *f = self.d->call;
+    const val *depth = dict_find(self.d, "depth");
+    if (!f->loop->op)
+        return ctx_fail(c, LODE_E_FORMAT, "the loop must have the 'recursive' marker to be called recursively");
+    const size_t from = c->out.n;
+    frame *saved = c->frame;
+    c->frame = f->home;
+    loop_over(c, f->loop, arg(a, 0, NULL), (int)int_or(*depth, 1));
+    c->frame = saved;
+    return take_back(c, from);
+}
+
+/* {% with %}: the values are of the outside, the names of the inside. */
+static void run_with(ctx *c, const node *n) {
+    frame *saved = c->frame, *mine = push_frame(c, saved);
+    for (int i = 0; i < n->n && mine && !c->failed; i++) {
+        c->frame = saved;
+        const val v = eval(c, n->kids[i]);
+        c->frame = mine;
+        put(c, n->names[i], v);
+    }
+    c->frame = mine;
+    if (mine) run(c, n->b);
+    c->frame = saved;
 }
 
 static void run_macro(ctx *c, const node *n) {
@@ -512,10 +649,11 @@ static void run_here(ctx *c, const node *n) {
         else if (n->c)
             run(c, n->c);
         break;
-    case N_FOR: run_for(c, n); break;
+    case N_FOR: loop_over(c, n, eval(c, n->a), 0); break;
+    case N_WITH: run_with(c, n); break;
     case N_SET: {
         const val v = eval(c, n->a);
-        if (!c->failed) unpack(c, n->kids, n->n, v);
+        assign_all(c, n, v);
         break;
     }
     case N_SET_BLOCK: {
@@ -526,6 +664,11 @@ static void run_here(ctx *c, const node *n) {
     case N_FILTER_BLOCK: {
         const val v = filter_chain(c, n->extra, capture(c, n->b));
         if (!c->failed) emit(c, to_text(c, v));
+        break;
+    }
+    case N_SCOPE: {
+        const val v = capture(c, n->b);
+        if (!c->failed) emit(c, v);
         break;
     }
     case N_MACRO: run_macro(c, n); break;

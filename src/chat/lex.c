@@ -34,13 +34,13 @@ static lode_status string(lexer *l) {
             buf[n++] = *p;
             continue;
         }
-        static const char from[] = "nrtbf0", to[] = "\n\r\t\b\f";
+        static const char from[] = "nrtbfav0", to[] = "\n\r\t\b\f\a\v";
         const char *at = *++p ? strchr(from, *p) : NULL;
         if (at) {
             buf[n++] = to[at - from];
-        } else if ((*p == 'u' || *p == 'x') && p + (*p == 'u' ? 4 : 2) < l->end) {
-            char hex[5] = { 0 };
-            const size_t digits = *p == 'u' ? 4 : 2;
+        } else if ((*p == 'u' || *p == 'x' || *p == 'U') && p + (*p == 'x' ? 2 : *p == 'u' ? 4 : 8) < l->end) {
+            char hex[9] = { 0 };
+            const size_t digits = *p == 'x' ? 2 : *p == 'u' ? 4 : 8;
             lode_str s = { 0 };
             memcpy(hex, p + 1, digits);
             lode_str_utf8(&s, (uint32_t)strtoul(hex, NULL, 16));
@@ -63,6 +63,12 @@ static lode_status string(lexer *l) {
 
 static lode_status number(lexer *l) {
     const char *p = l->p;
+    if (l->end - p > 2 && p[0] == '0' && strchr("xXoObB", p[1])) { /* 0x1F, 0o17, 0b11 */
+        for (p += 2; p < l->end && (isxdigit((unsigned char)*p) || *p == '_');) p++;
+        LODE_TRY(push(l, T_NUMBER, l->p, (size_t)(p - l->p)));
+        l->p = p;
+        return LODE_OK;
+    }
     while (p < l->end && (isdigit((unsigned char)*p) || *p == '_')) p++;
     if (p + 1 < l->end && *p == '.' && isdigit((unsigned char)p[1]))
         for (p++; p < l->end && isdigit((unsigned char)*p);) p++;
@@ -146,6 +152,37 @@ static lode_status comment(lexer *l) {
     return LODE_OK;
 }
 
+/* What follows the tag {% WORD %} at p; NULL when another one stands there. */
+static const char *tag_of(const char *p, const char *end, const char *word) {
+    const size_t n = strlen(word);
+    p += 2;
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    while (p < end && isspace((unsigned char)*p)) p++;
+    if ((size_t)(end - p) < n || memcmp(p, word, n) != 0) return NULL;
+    p += n;
+    while (p < end && isspace((unsigned char)*p)) p++;
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    return end - p >= 2 && memcmp(p, "%}", 2) == 0 ? p + 2 : NULL;
+}
+
+/* Behind {% raw %}: everything up to {% endraw %} is text, which `-` on either side strips. */
+static lode_status raw(lexer *l, const char *start) {
+    for (const char *p = start; p + 1 < l->end; p++) {
+        if (p[0] != '{' || p[1] != '%') continue;
+        const char *close = tag_of(p, l->end, "endraw");
+        if (!close) continue;
+        const char *to = strip_before(start, p, NULL);
+        if (to > start) LODE_TRY(push(l, T_TEXT, start, (size_t)(to - start)));
+        advance(l, close);
+        if (close[-3] == '-')
+            while (l->p < l->end && isspace((unsigned char)*l->p)) advance(l, l->p + 1);
+        else if (close[-3] != '+' && l->p < l->end && *l->p == '\n')
+            advance(l, l->p + 1);
+        return LODE_OK;
+    }
+    return lode_fail(l->err, LODE_E_FORMAT, "chat template, line %d: raw has no endraw", l->line);
+}
+
 lode_status lex_template(tokens *out, lode_arena *arena, const char *text, size_t n, lode_err *err) {
     char *copy = lode_arena_alloc(arena, n + 4, 1); /* zeros behind: tags are looked at three bytes ahead */
     if (!copy) return lode_fail(err, LODE_E_NOMEM, "chat template: out of memory");
@@ -164,6 +201,14 @@ lode_status lex_template(tokens *out, lode_arena *arena, const char *text, size_
         if (!found) break;
         if (tag[1] == '#') {
             LODE_TRY(comment(&l));
+            continue;
+        }
+        const char *verbatim = tag[1] == '%' ? tag_of(tag, l.end, "raw") : NULL;
+        if (verbatim) {
+            const bool strip = verbatim[-3] == '-';
+            while (strip && verbatim < l.end && isspace((unsigned char)*verbatim)) verbatim++;
+            advance(&l, verbatim);
+            LODE_TRY(raw(&l, verbatim));
             continue;
         }
         LODE_TRY(push(&l, tag[1] == '%' ? T_OPEN_STMT : T_OPEN_OUT, tag, 2));

@@ -12,11 +12,13 @@ typedef struct {
     lode_err *err;
     bool failed;
     int depth;
+    int uses;      /* USES_* of the macro that is being read */
     node *nothing; /* where nodes go after a failure */
 } parser;
 
 static node *expression(parser *p);
 static node *body(parser *p, const char *const *ends);
+static node *postfix(parser *p, node *n, bool filters);
 
 static node *fail(parser *p, const char *want) {
     if (!p->failed) {
@@ -139,7 +141,10 @@ static node *primary(parser *p) {
         for (size_t i = 0; i < t->n && len + 1 < sizeof buf; i++)
             if (t->p[i] != '_') buf[len++] = t->p[i];
         buf[len] = '\0';
-        n->value = strpbrk(buf, ".eE") ? v_float(strtod(buf, NULL)) : v_int(strtoll(buf, NULL, 10));
+        const char letter = buf[0] == '0' ? (char)(buf[1] | 32) : '\0';
+        const int base = letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 10;
+        n->value = base == 10 && strpbrk(buf, ".eE") ? v_float(strtod(buf, NULL))
+                                                     : v_int(strtoll(base == 10 ? buf : buf + 2, NULL, base));
         p->t++;
         return n;
     }
@@ -162,6 +167,8 @@ static node *primary(parser *p) {
         node *n = node_of(p, N_NAME);
         n->text = name_text(p);
         n->text_n = strlen(n->text);
+        if (!strcmp(n->text, "varargs")) p->uses |= USES_VARARGS;
+        if (!strcmp(n->text, "kwargs")) p->uses |= USES_KWARGS;
         return n;
     }
     if (punct(p, "(")) {
@@ -221,10 +228,10 @@ static node *test_of(parser *p, node *of) {
     n->text = name_text(p);
     if (punct(p, "(")) {
         arguments(p, n);
-    } else if (p->t->kind == T_STRING || p->t->kind == T_NUMBER ||
+    } else if (p->t->kind == T_STRING || p->t->kind == T_NUMBER || is(p, T_PUNCT, "[") || is(p, T_PUNCT, "{") ||
                (p->t->kind == T_NAME && !is(p, T_NAME, "and") && !is(p, T_NAME, "or") && !is(p, T_NAME, "else") &&
                 !is(p, T_NAME, "if") && !is(p, T_NAME, "is") && !is(p, T_NAME, "not") && !is(p, T_NAME, "in"))) {
-        add_kid(p, n, primary(p), NULL);
+        add_kid(p, n, postfix(p, primary(p), false), NULL);
     }
     return n;
 }
@@ -386,6 +393,19 @@ static node *expression(parser *p) {
     return n;
 }
 
+static node *disjunction(parser *p) { return logic(p, conjunction, "or", N_OR); }
+
+/* One, or a tuple without parentheses. */
+static node *expressions(parser *p, node *(*one)(parser *)) {
+    node *first = one(p);
+    if (!is(p, T_PUNCT, ",")) return first;
+    node *t = node_of(p, N_TUPLE);
+    add_kid(p, t, first, NULL);
+    while (!p->failed && punct(p, ",") && p->t->kind != T_CLOSE_OUT && p->t->kind != T_CLOSE_STMT)
+        add_kid(p, t, one(p), NULL);
+    return t;
+}
+
 /* ---- Statements ---- */
 
 static void close_stmt(parser *p) {
@@ -442,9 +462,9 @@ static node *for_stmt(parser *p) {
     while (!p->failed && punct(p, ","));
     if (paren) expect(p, ")");
     if (!keyword(p, "in")) return fail(p, "in");
-    n->a = logic(p, conjunction, "or", N_OR);
+    n->a = expressions(p, disjunction);
     if (keyword(p, "if")) n->extra = expression(p);
-    keyword(p, "recursive");
+    n->op = keyword(p, "recursive");
     close_stmt(p);
     n->b = body(p, ends);
     if (end_tag(p, "else")) {
@@ -461,13 +481,7 @@ static node *set_stmt(parser *p) {
     do add_kid(p, n, postfix(p, primary(p), false), NULL);
     while (!p->failed && punct(p, ","));
     if (punct(p, "=")) {
-        n->a = expression(p);
-        if (is(p, T_PUNCT, ",")) {
-            node *t = node_of(p, N_TUPLE);
-            add_kid(p, t, n->a, NULL);
-            while (!p->failed && punct(p, ",")) add_kid(p, t, expression(p), NULL);
-            n->a = t;
-        }
+        n->a = expressions(p, expression);
         close_stmt(p);
         return n;
     }
@@ -488,6 +502,15 @@ static void parameters(parser *p, node *n) {
     }
 }
 
+static node *macro_body(parser *p, node *macro, const char *const *ends) {
+    const int outside = p->uses;
+    p->uses = 0;
+    node *n = body(p, ends);
+    macro->op = p->uses;
+    p->uses = outside;
+    return n;
+}
+
 static node *macro_stmt(parser *p) {
     static const char *const ends[] = { "endmacro", NULL };
     node *n = node_of(p, N_MACRO);
@@ -495,7 +518,7 @@ static node *macro_stmt(parser *p) {
     expect(p, "(");
     parameters(p, n);
     close_stmt(p);
-    n->b = body(p, ends);
+    n->b = macro_body(p, n, ends);
     must_end(p, "endmacro");
     return n;
 }
@@ -506,7 +529,7 @@ static node *call_stmt(parser *p) {
     if (punct(p, "(")) parameters(p, n);
     n->a = expression(p);
     close_stmt(p);
-    n->b = body(p, ends);
+    n->b = macro_body(p, n, ends);
     must_end(p, "endcall");
     return n;
 }
@@ -524,9 +547,25 @@ static node *filter_stmt(parser *p) {
 
 static node *generation_stmt(parser *p) {
     static const char *const ends[] = { "endgeneration", NULL };
+    node *n = node_of(p, N_SCOPE);
     close_stmt(p);
-    node *n = body(p, ends);
+    n->b = body(p, ends);
     must_end(p, "endgeneration");
+    return n;
+}
+
+static node *with_stmt(parser *p) {
+    static const char *const ends[] = { "endwith", NULL };
+    node *n = node_of(p, N_WITH);
+    while (!p->failed && p->t->kind == T_NAME) {
+        const char *name = name_text(p);
+        expect(p, "=");
+        add_kid(p, n, expression(p), name);
+        if (!punct(p, ",")) break;
+    }
+    close_stmt(p);
+    n->b = body(p, ends);
+    must_end(p, "endwith");
     return n;
 }
 
@@ -545,10 +584,11 @@ static node *statement(parser *p) {
         node *(*parse)(parser *);
     } rows[] = { { "if", if_stmt },       { "for", for_stmt },           { "set", set_stmt },
                  { "macro", macro_stmt }, { "call", call_stmt },         { "filter", filter_stmt },
-                 { "break", break_stmt }, { "continue", continue_stmt }, { "generation", generation_stmt } };
+                 { "break", break_stmt }, { "continue", continue_stmt }, { "generation", generation_stmt },
+                 { "with", with_stmt } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (keyword(p, rows[i].name)) return rows[i].parse(p);
-    return fail(p, "a statement (if, for, set, macro, call, filter, break, continue, generation)");
+    return fail(p, "a statement (if, for, set, macro, call, filter, break, continue, generation, with)");
 }
 
 /* Statements up to one of the end tags, which is left to be read; up to the end when `ends` is NULL. */
@@ -564,7 +604,7 @@ static node *body(parser *p, const char *const *ends) {
         } else if (p->t->kind == T_OPEN_OUT) {
             p->t++;
             node *o = node_of(p, N_OUT);
-            o->a = expression(p);
+            o->a = expressions(p, expression);
             if (!p->failed && p->t->kind != T_CLOSE_OUT) fail(p, "}}");
             p->t++;
             add_kid(p, n, o, NULL);

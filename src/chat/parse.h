@@ -28,6 +28,8 @@ typedef enum {
     N_OUT,
     N_IF,
     N_FOR,
+    N_WITH,
+    N_SCOPE,
     N_SET,
     N_SET_BLOCK,
     N_MACRO,
@@ -60,9 +62,10 @@ typedef enum {
 /* What the fields mean by kind:
  *   STRING, NAME, TEXT  text        ATTR a.text          INDEX a[b]     SLICE a[kids 0:1:2], NULL for absent
  *   CALL a(kids)        FILTER a|text(kids)   TEST a is text(kids), op 1: is not     COND a if b else c
- *   IF a: body b, else c (may be NULL)   FOR kids[..n-1] targets, a iterable, b body, c else, extra: if
- *   SET kids targets, a value    SET_BLOCK kids[0], b body, extra: filter chain or NULL
- *   MACRO text(kids default or NULL; names) b    CALL_BLOCK a call, b body, names/kids its parameters */
+ *   IF a: body b, else c (may be NULL)   FOR kids[..n-1] targets, a iterable, b body, c else, extra: if, op 1:
+ * recursive WITH names, kids their values, b body     SCOPE b body SET kids targets, a value    SET_BLOCK kids[0], b
+ * body, extra: filter chain or NULL MACRO text(kids default or NULL; names) b, op: USES_*    CALL_BLOCK a call, b body,
+ * names/kids its parameters */
 typedef struct node {
     node_kind kind;
     int line, op, n;
@@ -73,6 +76,8 @@ typedef struct node {
     struct node **kids;
     const char **names; /* of keyword arguments or parameters; NULL entries for positional */
 } node;
+
+enum { USES_VARARGS = 1, USES_KWARGS = 2 };
 
 /* Parses n bytes into the arena; NULL after *err was filled (line and what was expected). */
 node *parse_template(lode_arena *arena, const char *text, size_t n, lode_err *err);

@@ -1,6 +1,8 @@
 /* tests.c - what `is` asks, and the functions that templates find. */
 #include "chat/eval.h"
+#include "chat/text.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,7 +30,13 @@ typedef enum {
     IS_IN,
     IS_ODD,
     IS_EVEN,
-    IS_DIVISIBLE
+    IS_DIVISIBLE,
+    IS_SAME,
+    IS_LOWER,
+    IS_UPPER,
+    IS_ESCAPED,
+    IS_FILTER,
+    IS_TEST
 } test_id;
 
 static const struct {
@@ -52,30 +60,61 @@ static const struct {
     { "eq", IS_EQ },
     { "equalto", IS_EQ },
     { "==", IS_EQ },
-    { "sameas", IS_EQ },
+    { "sameas", IS_SAME },
     { "ne", IS_NE },
     { "!=", IS_NE },
     { "lt", IS_LT },
+    { "<", IS_LT },
     { "lessthan", IS_LT },
     { "le", IS_LE },
+    { "<=", IS_LE },
     { "gt", IS_GT },
+    { ">", IS_GT },
     { "greaterthan", IS_GT },
     { "ge", IS_GE },
+    { ">=", IS_GE },
     { "in", IS_IN },
     { "odd", IS_ODD },
     { "even", IS_EVEN },
     { "divisibleby", IS_DIVISIBLE },
+    { "lower", IS_LOWER },
+    { "upper", IS_UPPER },
+    { "escaped", IS_ESCAPED },
+    { "filter", IS_FILTER },
+    { "test", IS_TEST },
 };
 
-static bool holds(ctx *c, val in, val v) {
-    const val items = iterate(c, in);
-    for (size_t i = 0; !c->failed && i < items.l->n; i++)
-        if (equal(items.l->v[i], v)) return true;
+/* A whole number of a test's value. */
+static int64_t number_of(ctx *c, val v) {
+    if (v.k != V_INT && v.k != V_BOOL) ctx_fail(c, LODE_E_FORMAT, "a test of numbers of %s", kind_name(v));
+    return int_or(v, 0);
+}
+
+static bool divides(ctx *c, val v, val by) {
+    const int64_t n = number_of(c, v), d = number_of(c, by);
+    if (d == 0) ctx_fail(c, LODE_E_FORMAT, "division by zero");
+    return d != 0 && (d == -1 || n % d == 0);
+}
+
+static bool same_kind_of_text(ctx *c, val v, text_kind kind) {
+    const val t = to_text(c, v);
+    return !c->failed && text_is(t.s, kind);
+}
+
+static bool is_named(val v, bool (*known)(const char *name)) {
+    char name[32] = { 0 };
+    if (v.k != V_STR || v.s.n >= sizeof name) return false;
+    memcpy(name, v.s.p, v.s.n);
+    return known(name);
+}
+
+static bool known_test(const char *name) {
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        if (strcmp(tests[i].name, name) == 0) return true;
     return false;
 }
 
 static bool test(ctx *c, test_id id, val v, val x) {
-    const int64_t i = v.k == V_INT ? v.i : v.k == V_BOOL ? v.b : 0;
     switch (id) {
     case IS_DEFINED: return v.k != V_UNDEF;
     case IS_UNDEFINED: return v.k == V_UNDEF;
@@ -97,10 +136,16 @@ static bool test(ctx *c, test_id id, val v, val x) {
     case IS_LE: return compare(c, v, x) <= 0;
     case IS_GT: return compare(c, v, x) > 0;
     case IS_GE: return compare(c, v, x) >= 0;
-    case IS_IN: return holds(c, x, v);
-    case IS_ODD: return i % 2 != 0;
-    case IS_EVEN: return i % 2 == 0;
-    case IS_DIVISIBLE: return x.k == V_INT && x.i > 0 && i % x.i == 0;
+    case IS_IN: return contains(c, x, v);
+    case IS_ODD: return number_of(c, v) % 2 != 0;
+    case IS_EVEN: return number_of(c, v) % 2 == 0;
+    case IS_DIVISIBLE: return divides(c, v, x);
+    case IS_SAME: return v.k == x.k && equal(v, x);
+    case IS_LOWER: return same_kind_of_text(c, v, ALL_LOWER);
+    case IS_UPPER: return same_kind_of_text(c, v, ALL_UPPER);
+    case IS_ESCAPED: return false; /* nothing is marked so without autoescape */
+    case IS_FILTER: return is_named(v, known_filter);
+    case IS_TEST: return is_named(v, known_test);
     }
     return false;
 }
@@ -112,18 +157,23 @@ bool apply_test(ctx *c, const char *name, val v, const call *a) {
     return false;
 }
 
+enum { MAX_RANGE = 100000 }; /* as Jinja's sandbox has it */
+
 static val g_range(ctx *c, val self, const call *a) {
     (void)self;
     int64_t v[3] = { 0, 0, 1 };
     for (int i = 0; i < a->n && i < 3; i++) {
-        if (a->args[i].k != V_INT) return ctx_fail(c, LODE_E_FORMAT, "range needs whole numbers");
-        v[i] = a->args[i].i;
+        if (a->args[i].k != V_INT && a->args[i].k != V_BOOL)
+            return ctx_fail(c, LODE_E_FORMAT, "range needs whole numbers");
+        v[i] = int_or(a->args[i], 0);
     }
     if (a->n == 1) {
         v[1] = v[0];
         v[0] = 0;
     }
     if (a->n < 1 || v[2] == 0) return ctx_fail(c, LODE_E_FORMAT, "range needs an end and a step that is not 0");
+    const double n = ceil(((double)v[1] - (double)v[0]) / (double)v[2]);
+    if (n > MAX_RANGE) return ctx_fail(c, LODE_E_FULL, "a range of more than %d numbers", MAX_RANGE);
     val out = v_list(c);
     for (int64_t i = v[0]; !c->failed && (v[2] > 0 ? i < v[1] : i > v[1]); i += v[2]) {
         if (--c->steps < 0) return ctx_fail(c, LODE_E_FULL, "a range that is too long");
@@ -144,6 +194,26 @@ static val named(ctx *c, const call *a, bool is_namespace) {
 
 static val g_namespace(ctx *c, val self, const call *a) { return (void)self, named(c, a, true); }
 static val g_dict(ctx *c, val self, const call *a) { return (void)self, named(c, a, false); }
+
+static val joiner_call(ctx *c, val self, const call *a) {
+    (void)a;
+    const val *used = dict_find(self.d, "used"), *sep = dict_find(self.d, "sep");
+    const bool first = !used;
+    dict_set(c, self.d, v_cstr(c, "used"), v_bool(true));
+    return first || !sep ? v_cstr(c, "") : *sep;
+}
+
+/* A function that gives "" the first time and then the separator. */
+static val g_joiner(ctx *c, val self, const call *a) {
+    (void)self;
+    const val *sep = given_arg(a, 0, "sep");
+    val d = v_dict(c);
+    func *f = ctx_alloc(c, 1, sizeof *f);
+    if (c->failed) return d;
+    *f = (func){ .name = "joiner", .fn = joiner_call, .self = d };
+    dict_set(c, d.d, v_cstr(c, "sep"), sep ? *sep : v_cstr(c, ", "));
+    return (val){ .k = V_FUNC, .fn = f };
+}
 
 static val g_raise(ctx *c, val self, const call *a) {
     (void)self;
@@ -170,11 +240,8 @@ void add_globals(ctx *c) {
     static const struct {
         const char *name;
         val (*fn)(ctx *c, val self, const call *a);
-    } rows[] = { { "range", g_range },
-                 { "namespace", g_namespace },
-                 { "dict", g_dict },
-                 { "raise_exception", g_raise },
-                 { "strftime_now", g_strftime } };
+    } rows[] = { { "range", g_range },   { "namespace", g_namespace },   { "dict", g_dict },
+                 { "joiner", g_joiner }, { "raise_exception", g_raise }, { "strftime_now", g_strftime } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !c->failed; i++) {
         func *f = ctx_alloc(c, 1, sizeof *f);
         if (!f) return;

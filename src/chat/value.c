@@ -1,6 +1,8 @@
 /* value.c - making, comparing and printing values, as Python does. */
 #include "chat/value.h"
 
+#include "chat/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,9 +240,11 @@ static void quote(sb *b, str s) {
     const bool twice = memchr(s.p, '\'', s.n) && !memchr(s.p, '"', s.n);
     const char q = twice ? '"' : '\'';
     sb_text(b, &q, 1, 1);
-    for (size_t i = 0; i < s.n; i++) {
+    for (size_t i = 0, len; i < s.n; i += len) {
         const char ch = s.p[i];
-        char esc[8];
+        char esc[16];
+        uint32_t cp;
+        len = text_next(s, i, &cp);
         if (ch == '\n')
             snprintf(esc, sizeof esc, "\\n");
         else if (ch == '\r')
@@ -249,11 +253,12 @@ static void quote(sb *b, str s) {
             snprintf(esc, sizeof esc, "\\t");
         else if (ch == '\\' || ch == q)
             snprintf(esc, sizeof esc, "\\%c", ch);
-        else if ((unsigned char)ch < 32 || ch == 127)
-            snprintf(esc, sizeof esc, "\\x%02x", (unsigned)(unsigned char)ch);
-        else
-            snprintf(esc, sizeof esc, "%c", ch);
-        sb_text(b, esc, strlen(esc), s.mark ? s.mark[i] : 1);
+        else if (is_printable(cp) || (len == 1 && cp >= 0x80)) { /* bytes that are no character stay what they are */
+            sb_add(b, (str){ s.p + i, s.mark + i, len });
+            continue;
+        } else
+            snprintf(esc, sizeof esc, cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)cp);
+        sb_text(b, esc, strlen(esc), s.mark[i]);
     }
     sb_text(b, &q, 1, 1);
 }
@@ -333,7 +338,7 @@ static void json_text(sb *b, str s, bool ascii) {
         const char *at = s.p[i] ? strchr(plain, s.p[i]) : NULL;
         char esc[24];
         uint32_t cp = 0;
-        const int len = lode_utf8_next(s.p + i, s.n - i, &cp);
+        const size_t len = text_next(s, i, &cp);
         if (at) {
             snprintf(esc, sizeof esc, "\\%c", letters[at - plain]);
             sb_text(b, esc, 2, mark);
@@ -345,9 +350,9 @@ static void json_text(sb *b, str s, bool ascii) {
                      (unsigned)(0xDC00 + (cp & 0x3FF)));
             sb_text(b, esc, strlen(esc), mark);
         } else {
-            sb_text(b, s.p + i, len > 0 ? (size_t)len : 1, mark);
+            sb_text(b, s.p + i, len, mark);
         }
-        i += len > 0 ? (size_t)len : 1;
+        i += len;
     }
     sb_text(b, "\"", 1, 1);
 }
@@ -358,12 +363,28 @@ static void json_break(sb *b, const json_style *st, int depth) {
     for (int i = 0; i < st->indent * depth; i++) sb_text(b, " ", 1, 1);
 }
 
+static void json_at(sb *b, val v, const json_style *st, int depth);
+
+/* Keys are texts in JSON, whatever they are here: true becomes "true". */
+static void json_key(sb *b, val k, const json_style *st) {
+    const json_style plain = { .indent = -1 };
+    sb text = { .c = b->c };
+    if (k.k == V_STR) {
+        json_text(b, k.s, st->ascii);
+        return;
+    }
+    if (k.k == V_LIST) ctx_fail(b->c, LODE_E_FORMAT, "tojson: a list is no key");
+    json_at(&text, k, &plain, 0);
+    const val t = sb_val(&text);
+    if (!b->c->failed) json_text(b, t.s, st->ascii);
+}
+
 static void json_at(sb *b, val v, const json_style *st, int depth) {
     if (depth > MAX_DEPTH) {
         ctx_fail(b->c, LODE_E_FULL, "values nested more than %d deep", MAX_DEPTH);
         return;
     }
-    const char *sep = st->indent < 0 ? ", " : ",";
+    const char *sep = st->item ? st->item : st->indent < 0 ? ", " : ",", *colon = st->key ? st->key : ": ";
     if (v.k == V_STR) {
         json_text(b, v.s, st->ascii);
     } else if (v.k == V_LIST) {
@@ -388,8 +409,8 @@ static void json_at(sb *b, val v, const json_style *st, int depth) {
         for (size_t i = 0; i < v.d->n && !b->c->failed; i++) {
             if (i) sb_text(b, sep, strlen(sep), 1);
             json_break(b, st, depth + 1);
-            json_text(b, to_text(b->c, v.d->k[order[i]]).s, st->ascii);
-            sb_text(b, ": ", 2, 1);
+            json_key(b, v.d->k[order[i]], st);
+            sb_text(b, colon, strlen(colon), 1);
             json_at(b, v.d->v[order[i]], st, depth + 1);
         }
         if (v.d->n) json_break(b, st, depth);
@@ -399,6 +420,9 @@ static void json_at(sb *b, val v, const json_style *st, int depth) {
         sb_text(b, t, strlen(t), 1);
     } else if (v.k == V_UNDEF || v.k == V_FUNC) {
         ctx_fail(b->c, LODE_E_FORMAT, "tojson: %s is no JSON value", kind_name(v));
+    } else if (v.k == V_FLOAT && !isfinite(v.f)) {
+        const char *t = isnan(v.f) ? "NaN" : v.f < 0 ? "-Infinity" : "Infinity";
+        sb_text(b, t, strlen(t), 1);
     } else {
         scalar_text(b, v);
     }

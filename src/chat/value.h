@@ -32,6 +32,7 @@ typedef struct val {
         struct list *l;
         struct dict *d;
         struct func *fn;
+        const char *unsafe; /* of UNDEF: why it was kept from the template, or NULL */
     };
 } val;
 
@@ -39,12 +40,14 @@ typedef struct list {
     val *v;
     size_t n, cap;
     bool tuple;
+    bool group; /* a tuple (grouper, list) of groupby */
 } list;
 
 typedef struct dict {
     val *k, *v; /* in order of insertion */
     size_t n, cap;
     bool is_namespace;
+    struct func *call; /* what calling it does; NULL: it cannot be called */
 } dict;
 
 /* One render. Failures are sticky: functions return undefined after the first, callers check `failed` in loops. */
@@ -59,7 +62,8 @@ typedef struct ctx {
     int64_t now;         /* seconds since 1970 */
     lode_str out, marks; /* own: what was rendered, and its marks */
     struct frame *globals, *frame;
-    int jump; /* 0, or what a loop must do: JUMP_* */
+    bool may_change; /* lists and dicts may be changed by methods */
+    int jump;        /* 0, or what a loop must do: JUMP_* */
 } ctx;
 
 enum { MAX_DEPTH = 200, MAX_STEPS = 1000000, MAX_OUT = 64 << 20 };
@@ -102,6 +106,7 @@ val from_json(ctx *c, const json_t *j);
 typedef struct json_style {
     int indent; /* below 0: one line */
     bool sort_keys, ascii;
+    const char *item, *key; /* separators; NULL: as Python has them */
 } json_style;
 val to_json(ctx *c, val v, json_style style);
 #endif

@@ -102,12 +102,12 @@ static lode_status yarn(convert_model *m, convert_factors *f, lode_err *err) {
     static const char *const rows[][2] = {
         { "extrapolation_factor", "rope.scaling.yarn_ext_factor" },
         { "attention_factor", "rope.scaling.yarn_attn_factor" },
-        { "attn_factor", "rope.scaling.yarn_attn_factor" },
         { "beta_fast", "rope.scaling.yarn_beta_fast" },
         { "beta_slow", "rope.scaling.yarn_beta_slow" },
     };
     double factor = 0, old = (double)m->n_ctx, v = 0;
-    bool found = false, attn = false;
+    bool found = false, attn = false, both = false;
+    double part = 0, all = 0;
     LODE_TRY(needed(m, "factor", &factor, err));
     LODE_TRY(positive(m, "original_max_position_embeddings", old, &old, err));
     convert_set_text(m, "rope.scaling.type", "yarn");
@@ -115,13 +115,18 @@ static lode_status yarn(convert_model *m, convert_factors *f, lode_err *err) {
     convert_set_u32(m, "rope.scaling.original_context_length", (uint64_t)old);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         LODE_TRY(convert_json_f64(m->rope, rows[i][0], &v, &found, m->config_path, err));
-        if (!found || (i == 2 && attn)) continue;
+        if (!found) continue;
         attn = attn || i == 1;
         convert_set_f32(m, rows[i][1], v);
     }
+    LODE_TRY(convert_json_f64(m->rope, "mscale", &part, &found, m->config_path, err));
+    LODE_TRY(convert_json_f64(m->rope, "mscale_all_dim", &all, &both, m->config_path, err));
+    /* As transformers computes it where no factor is given; a multiplier of its own says the same for mscale 1. */
+    if (!attn && found && both && part != 0 && all != 0 && factor > 1 && !(m->family & F_MISTRAL3 && part == 1))
+        convert_set_f32(m, "rope.scaling.yarn_attn_factor",
+                        (0.1 * part * log(factor) + 1) / (0.1 * all * log(factor) + 1));
     if (!(m->family & F_MISTRAL3)) return LODE_OK;
-    LODE_TRY(convert_json_f64(m->rope, "mscale_all_dim", &v, &found, m->config_path, err));
-    if (found) convert_set_f32(m, "rope.scaling.yarn_log_multiplier", v);
+    if (both) convert_set_f32(m, "rope.scaling.yarn_log_multiplier", all);
     LODE_TRY(convert_json_f64(m->rope, "llama_4_scaling_beta", &v, &found, m->config_path, err));
     if (found) convert_set_f32(m, "attention.temperature_scale", v);
     return LODE_OK;

@@ -75,12 +75,20 @@ static lode_status check(const lode_hparams *hp, const char *arch, lode_err *err
     if (!(hp->eps >= 0 && hp->eps < 1) || !(hp->rope_base > 1) || hp->rope_factor < 0 || hp->rope_linear < 0)
         return lode_fail(err, LODE_E_FORMAT, "%s: epsilon %g or rope base %g or scaling %g is not usable", arch,
                          (double)hp->eps, (double)hp->rope_base, (double)hp->rope_factor);
+    if (hp->yarn_attn < 0 || hp->yarn_beta_fast < 0 || hp->yarn_beta_slow < 0 || hp->yarn_log_mul < 0)
+        return lode_fail(err, LODE_E_FORMAT, "%s.rope.scaling: a YaRN number is below 0, expected at least 0", arch);
     return LODE_OK;
 }
 
 /* Magnitude that YaRN gives to long contexts (paper, section 3.4, and DeepSeek's generalisation with a multiplier). */
 static double magnitude(double factor, double multiplier) {
     return factor <= 1 ? 1.0 : 0.1 * multiplier * log(factor) + 1.0;
+}
+
+/* What YaRN multiplies cos and sin by, for a context that grew `f` times: as the file says, or by the rule. */
+static double yarn_magnitude(const lode_hparams *hp, double f) {
+    if (hp->yarn_attn != 0) return (double)hp->yarn_attn;
+    return magnitude(f, 1.0) / (hp->yarn_log_mul != 0 ? magnitude(f, (double)hp->yarn_log_mul) : 1.0);
 }
 
 static lode_status scaling(lode_hparams *hp, const lode_gguf *g, const char *arch, lode_err *err) {
@@ -98,17 +106,11 @@ static lode_status scaling(lode_hparams *hp, const lode_gguf *g, const char *arc
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strlen(kinds[i].name) != type.n || memcmp(kinds[i].name, type.p, type.n) != 0) continue;
         r->scale = factor != 0 && !kinds[i].none && !kinds[i].longrope ? 1.0f / factor : 1.0f;
-        r->ext_factor = kinds[i].yarn ? (hp->yarn_ext > 0 ? hp->yarn_ext : 1.0f) : 0.0f;
+        r->ext_factor = kinds[i].yarn ? (hp->yarn_ext >= 0 ? hp->yarn_ext : 1.0f) : 0.0f;
         hp->longrope = kinds[i].longrope;
         double attn = hp->rope_attn != 0 ? (double)hp->rope_attn : 1.0;
-        if (kinds[i].yarn) {
-            const double f = 1.0 / (double)r->scale;
-            if (hp->yarn_log_mul != 0)
-                attn *= magnitude(f, 1.0) / magnitude(f, (double)hp->yarn_log_mul);
-            else
-                attn *= magnitude(f, 1.0);
-            attn /= 1.0 + 0.1 * log(f); /* the op multiplies by this */
-        }
+        if (kinds[i].yarn) attn *= yarn_magnitude(hp, 1.0 / (double)r->scale);
+        if (r->ext_factor != 0) attn /= 1.0 - 0.1 * log((double)r->scale); /* the op multiplies by this */
         r->attn_factor = (float)attn;
         return LODE_OK;
     }
@@ -136,6 +138,7 @@ static lode_status windows(lode_hparams *hp, const lode_gguf *g, const char *arc
 }
 
 lode_status lode_hparams_read(lode_hparams *hp, const lode_gguf *g, const lode_arch *arch, lode_err *err) {
+    hp->yarn_ext = -1; /* not given; 0 switches the mixing off */
     LODE_TRY(read_all(hp, g, arch->name, err));
     if (hp->n_head_kv == 0) hp->n_head_kv = hp->n_head;
     if (hp->d_head == 0 && hp->n_head > 0) hp->d_head = hp->n_embd / hp->n_head;

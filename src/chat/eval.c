@@ -287,8 +287,8 @@ static call arguments(ctx *c, const node *n) {
 static val take_back(ctx *c, size_t from) {
     if (c->failed) return (val){ 0 };
     sb s = { .c = c };
-    const str text = { c->out.p + from, (const unsigned char *)c->marks.p + from, c->out.n - from };
-    if (text.n) sb_add(&s, text);
+    if (c->out.n == from) return sb_val(&s); /* there may be no output at all yet */
+    sb_add(&s, (str){ c->out.p + from, (const unsigned char *)c->marks.p + from, c->out.n - from });
     c->out.n = c->marks.n = from;
     return sb_val(&s);
 }

@@ -1,9 +1,9 @@
 # Makefile - the memorable targets; CMake does the work. Works with GNU make 3.81.
-MODEL := models/SmolLM2-135M-Instruct.Q4_1.gguf
 comma := ,
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 PEER ?= $(HOME)/.cache/lode-peer
 MODELS_DIR := $(if $(LODE_MODELS_DIR),$(LODE_MODELS_DIR),models)
+MODEL := $(MODELS_DIR)/SmolLM2-135M-Instruct.Q4_1.gguf
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all configure program plugin setup chat check check-fast check-models check-peer check-plugin
@@ -28,7 +28,7 @@ setup:
 
 chat: setup
 	@test -x build/lode && test -z "$$(find CMakeLists.txt src include -newer build/lode | head -1)" || $(MAKE) -s program
-	@tools/fetch_model.sh smollm2
+	@tools/fetch_model.sh smollm2 $(MODELS_DIR)
 	@exec build/lode chat -m $(MODEL)
 
 check: setup all
@@ -46,7 +46,7 @@ check-peer: all
 	@tests/peer/fetch.sh $(PEER)
 	@tests/peer/archs.sh 1 2 3
 	@tests/peer/real.sh $(MODEL)
-	@tests/peer/real.sh models/gemma-3-270m-Q4_K_M.gguf
+	@tests/peer/real.sh $(MODELS_DIR)/gemma-3-270m-Q4_K_M.gguf
 	@tests/peer/types.sh $(MODEL)
 
 # make check-plugin [OPS=ADD,MUL]: the ggml plug-in through llama.cpp's own test-backend-ops.

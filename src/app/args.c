@@ -114,7 +114,7 @@ bool args_int(const args *a, opt_id id, int otherwise, int least, int most, int 
     errno = 0;
     const long v = strtol(a->value[id], &end, 10);
     if (*end || end == a->value[id] || errno || v < least || v > most) {
-        fail_usage("%s %s: expected a whole number from %d to %d", rows[id].lng, a->value[id], least, most);
+        fail_usage("%s '%s': expected a whole number from %d to %d", rows[id].lng, a->value[id], least, most);
         return false;
     }
     *out = (int)v;
@@ -126,7 +126,7 @@ bool args_real(const args *a, opt_id id, double *out) {
     char *end;
     const double v = strtod(a->value[id], &end);
     if (*end || end == a->value[id]) {
-        fail_usage("%s %s: expected a number", rows[id].lng, a->value[id]);
+        fail_usage("%s '%s': expected a number", rows[id].lng, a->value[id]);
         return false;
     }
     *out = v;

@@ -255,7 +255,7 @@ static bool read_list(const args *a, opt_id id, const char *name, int least, lis
     for (char *end;; p = end + 1) {
         const long v = strtol(p, &end, 10);
         if (end == p || (*end && *end != ',') || v < least || v > 1 << 20 || l->count == MAX_LIST) {
-            fail_usage("%s %s: expected a number from %d to %d, or up to %d of them: 128,512", name, a->value[id],
+            fail_usage("%s '%s': expected a number from %d to %d, or up to %d of them: 128,512", name, a->value[id],
                        least, 1 << 20, MAX_LIST);
             return false;
         }

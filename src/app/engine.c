@@ -62,8 +62,9 @@ static int no_model(const args *a) {
 }
 
 int check_model(const args *a, const char *path) {
-    if (!path) return no_model(a);
+    if (!path || !*path) return no_model(a);
     if (lode_is_dir(path) || lode_is_file(path)) return 0;
+    if (access(path, F_OK) == 0) return fail_text("%s: is a device or a pipe, expected a GGUF file", path);
     lode_str other = { 0 };
     const int rc = path_near(path, &other)
                        ? fail_text("%s: there is no such file; did you mean %s?", path, other.p)
@@ -77,7 +78,7 @@ static int one_of(const args *a, opt_id id, const char *option, const char *firs
     const char *v = a->value[id];
     *is_second = v && !strcmp(v, second);
     if (!v || *is_second || !strcmp(v, first)) return 0;
-    return fail_usage("%s %s: expected %s or %s", option, v, first, second);
+    return fail_usage("%s '%s': expected %s or %s", option, v, first, second);
 }
 
 int engine_open(engine *en, const args *a, int n_ctx) {

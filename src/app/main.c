@@ -99,7 +99,14 @@ static int unknown(const char *name) {
     return fail_usage("no command '%s'; lode --help lists them", name);
 }
 
+/* The exit code of what went well, if standard output took it. */
+static int written(void) {
+    errno = 0;
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : fail_output(errno);
+}
+
 int main(int argc, char **argv) {
+    static char help_option[] = "--help";
     struct sigaction bus = { .sa_handler = on_bus_error };
     sigaction(SIGBUS, &bus, NULL);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe shows as a failed write */
@@ -109,11 +116,16 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(argv[1], "--version")) {
         printf("lode %s\n", lode_version());
-        return fflush(stdout) == 0 ? 0 : fail_output(errno);
+        return written();
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+    const bool help = !strcmp(argv[1], "help");
+    if (help && argc > 2) {
+        argv[1] = argv[2]; /* lode help run: lode run --help */
+        argv[2] = help_option;
+        argc = 3;
+    } else if (help || !strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "--help-all")) {
         usage(stdout);
-        return 0;
+        return written();
     }
     if (argc > 2 && (!strcmp(argv[1], "-m") || !strcmp(argv[1], "--model")))
         return fail_usage("which command? to talk with the model: lode chat -m %s", argv[2]);
@@ -122,11 +134,9 @@ int main(int argc, char **argv) {
         args a;
         a.program = argv[0];
         const int rc = args_read(&a, commands[i].name, commands[i].letter, argc - 2, argv + 2);
-        if (rc != 0) return rc < 0 ? 0 : rc;
+        if (rc != 0) return rc < 0 ? written() : rc;
         const int result = commands[i].run(&a);
-        errno = 0;
-        const bool written = fflush(stdout) == 0 && !ferror(stdout);
-        return written || result != 0 ? result : fail_output(errno);
+        return result ? result : written();
     }
     return unknown(argv[1]);
 }

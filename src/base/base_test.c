@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "base/test.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 TEST(every_status_has_a_name_and_a_text) {
@@ -141,6 +143,51 @@ TEST(a_discarded_file_leaves_nothing_and_a_committed_one_is_whole) {
     CHECK_FAILS(lode_map_open(&m, path, &e), &e, LODE_E_NOT_FOUND, path);
 }
 
+TEST(a_pipe_or_a_link_at_the_name_to_write_stays) {
+    (void)state_;
+    lode_err e = { 0 };
+    char dir[] = "/tmp/lode_base_XXXXXX", pipe[40], file[40], link[40], part[48], got[8] = { 0 };
+    assert_non_null(mkdtemp(dir));
+    snprintf(pipe, sizeof pipe, "%s/pipe", dir);
+    snprintf(file, sizeof file, "%s/file", dir);
+    snprintf(link, sizeof link, "%s/link", dir);
+    snprintf(part, sizeof part, "%s.part", pipe);
+    lode_out o;
+    CHECK_FAILS(lode_out_open(&o, dir, &e), &e, LODE_E_INPUT, "folder");
+    /* What is written goes through the pipe; replacing it by a file would, for root, take away devices. */
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    const int fd = open(pipe, O_RDONLY | O_NONBLOCK);
+    assert_true(fd >= 0);
+    for (int commit = 0; commit < 2; commit++) {
+        CHECK_OK(lode_out_open(&o, pipe, &e), &e);
+        CHECK_OK(lode_out_write(&o, "abc", 3, &e), &e);
+        if (commit) CHECK_OK(lode_out_commit(&o, &e), &e);
+        lode_out_discard(&o);
+        struct stat st;
+        assert_int_equal(lstat(pipe, &st), 0);
+        assert_true(S_ISFIFO(st.st_mode));
+        assert_int_equal(access(part, F_OK), -1);
+        assert_int_equal(read(fd, got, sizeof got), 3);
+        assert_memory_equal(got, "abc", 3);
+    }
+    close(fd);
+    for (int old = 1; old >= 0; old--) {
+        CHECK_OK(lode_out_open(&o, old ? file : link, &e), &e);
+        CHECK_OK(lode_out_write(&o, old ? "old" : "new", 3, &e), &e);
+        CHECK_OK(lode_out_commit(&o, &e), &e);
+        if (old) assert_int_equal(symlink(file, link), 0);
+    }
+    assert_int_equal(readlink(link, part, sizeof part), strlen(file));
+    const int in = open(file, O_RDONLY);
+    assert_int_equal(read(in, got, 3), 3);
+    assert_memory_equal(got, "new", 3);
+    close(in);
+    remove(link);
+    remove(file);
+    remove(pipe);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 TEST(the_clock_does_not_go_back) {
     (void)state_;
     const int64_t a = lode_clock_ns();
@@ -158,6 +205,7 @@ int main(void) {
         cmocka_unit_test(invalid_utf8_is_seen),
         cmocka_unit_test(edit_distance_counts_changes),
         cmocka_unit_test(a_discarded_file_leaves_nothing_and_a_committed_one_is_whole),
+        cmocka_unit_test(a_pipe_or_a_link_at_the_name_to_write_stays),
         cmocka_unit_test(the_clock_does_not_go_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

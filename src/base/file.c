@@ -71,20 +71,26 @@ lode_status lode_file_read(const char *path, size_t limit, char **out, size_t *n
     return LODE_OK;
 }
 
+/* A file that is there is written where it lies, not over the link to it; a device or a pipe is no file to put another
+ * in the place of: it is written to directly. */
 lode_status lode_out_open(lode_out *o, const char *path, lode_err *err) {
     *o = (lode_out){ 0 };
-    const size_t n = strlen(path);
-    o->path = lode_calloc(n + 1, 1);
-    o->tmp = lode_calloc(n + 6, 1);
-    if (!o->path || !o->tmp) {
+    struct stat st;
+    const bool there = stat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode))
+        return lode_fail(err, LODE_E_INPUT, "%s: is a folder, expected the name of a file to write", path);
+    const bool direct = there && !S_ISREG(st.st_mode);
+    o->path = there && !direct ? realpath(path, NULL) : strdup(path);
+    const size_t n = o->path ? strlen(o->path) + sizeof ".part" : 0;
+    if (o->path && !direct) o->tmp = lode_calloc(n, 1);
+    if (!o->path || (!direct && !o->tmp)) {
         lode_out_discard(o);
         return lode_fail(err, LODE_E_NOMEM, "%s: out of memory", path);
     }
-    memcpy(o->path, path, n);
-    snprintf(o->tmp, n + 6, "%s.part", path);
-    o->f = fopen(o->tmp, "wb");
+    if (o->tmp) snprintf(o->tmp, n, "%s.part", o->path);
+    o->f = fopen(o->tmp ? o->tmp : o->path, "wb");
     if (o->f) return LODE_OK;
-    const lode_status s = lode_fail(err, LODE_E_IO, "%s: cannot be written: %s", o->tmp, strerror(errno));
+    const lode_status s = lode_fail(err, LODE_E_IO, "%s: cannot be written: %s", path, strerror(errno));
     free(o->tmp);
     o->tmp = NULL;
     lode_out_discard(o);
@@ -99,13 +105,14 @@ lode_status lode_out_write(lode_out *o, const void *data, size_t n, lode_err *er
 
 lode_status lode_out_commit(lode_out *o, lode_err *err) {
     lode_status s = LODE_OK;
-    if (fflush(o->f) != 0 || fsync(fileno(o->f)) != 0)
+    if (fflush(o->f) != 0 || (o->tmp && fsync(fileno(o->f)) != 0))
         s = lode_fail(err, errno == ENOSPC ? LODE_E_FULL : LODE_E_IO, "%s: writing failed: %s", o->path,
                       strerror(errno));
     if (fclose(o->f) != 0 && s == LODE_OK)
         s = lode_fail(err, LODE_E_IO, "%s: writing failed: %s", o->path, strerror(errno));
     o->f = NULL;
-    if (s == LODE_OK && rename(o->tmp, o->path) != 0) s = lode_fail(err, LODE_E_IO, "%s: %s", o->path, strerror(errno));
+    if (s == LODE_OK && o->tmp && rename(o->tmp, o->path) != 0)
+        s = lode_fail(err, LODE_E_IO, "%s: %s", o->path, strerror(errno));
     if (s == LODE_OK) {
         free(o->tmp);
         o->tmp = NULL;

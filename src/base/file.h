@@ -19,10 +19,12 @@ void lode_map_close(lode_map *m);
 /* The whole of a file of at most `limit` bytes as malloc'ed bytes with a NUL behind; "-" is standard input. */
 lode_status lode_file_read(const char *path, size_t limit, char **out, size_t *n, lode_err *err);
 
-/* A file that appears under its name only when it is whole: written beside it as NAME.part, renamed by commit. */
+/* A file that appears under its name only when it is whole: written beside it as NAME.part, renamed by commit. Where
+ * the name is a link, the file it leads to is replaced; a device or a pipe is written to and stays. */
 typedef struct lode_out {
-    FILE *f;          /* own */
-    char *path, *tmp; /* own */
+    FILE *f;    /* own */
+    char *path; /* own */
+    char *tmp;  /* own; NULL: written to directly */
 } lode_out;
 
 lode_status lode_out_open(lode_out *o, const char *path, lode_err *err);

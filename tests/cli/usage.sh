@@ -16,6 +16,12 @@ for c in run chat bench inspect tokenize devices compare convert; do
   run 0 "$LODE" $c --help-all
   has "--help-all"
 done
+run 0 "$LODE" --help-all
+has "chat"
+run 0 "$LODE" help run
+has "usage: lode run"
+run 2 "$LODE" help chta
+tells "chat"
 run 2 "$LODE" chta
 tells "chat"
 one_line
@@ -28,6 +34,11 @@ one_line
 run 2 "$LODE" run -m "$MARKOV" -p x -n many
 tells "many"
 one_line
+for o in --predict --temp --act; do
+  run 2 "$LODE" run -m "$MARKOV" -p x $o ''
+  tells "$o ''"
+  one_line
+done
 run 2 "$LODE" run -m
 one_line
 run 2 "$LODE" run -p hello

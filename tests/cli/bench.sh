@@ -13,6 +13,17 @@ for r, (p, n) in zip(rows, ((16, 0), (0, 8))):
     assert r["n_prompt"] == p and r["n_gen"] == n and r["avg_ts"] > 0 and "stddev_ts" in r and r["n_threads"] > 0, r
     assert r["model_filename"].endswith("markov.gguf") and len(r["samples_ts"]) == 2, r
 P
+# Means and deviations are those of the samples, with n - 1.
+run 0 "$LODE" bench -m "$MARKOV" -p 16 -n 8 -r 3 -o json
+python3 - "$WORK/out" <<'P' || fault "a mean or deviation is not that of its samples"
+import json, statistics, sys
+for r in json.load(open(sys.argv[1])):
+    for unit in ("ns", "ts"):
+        x, avg, dev = r["samples_" + unit], r["avg_" + unit], r["stddev_" + unit]
+        assert len(x) == 3
+        assert abs(avg - statistics.mean(x)) <= 1 + 1e-4 * avg, r
+        assert abs(dev - statistics.stdev(x)) <= 1 + 1e-3 * dev + 1e-5 * avg, r
+P
 run 0 "$LODE" bench -m "$MARKOV" -p 16 -n 8 -r 1 -o csv
 has "avg_ts"
 lines out -eq 3

@@ -9,6 +9,13 @@ run 0 "$LODE" chat --temp 0 -m "$MARKOV" -n 4
 printf 'caf\376' > "$WORK/in"
 run 0 "$LODE" chat --temp 0 -n 4 -m "$MARKOV" && has stray
 run 0 "$LODE" run --temp 0 -n 4 -m "$MARKOV" && out stray
+# A full context keeps the beginning of the talk: the system prompt, what --keep says, or the first 4 tokens; of the
+# others it forgets the older half. BOS is a token, and so is each z: (128 - 21) / 2, (128 - 4) / 2, (128 - 30) / 2.
+printf '[[loop]]' > "$WORK/in"
+forgets() { grep -qF "is full: $1 older ones are forgotten" "$WORK/err" || fault "want $1 tokens forgotten"; }
+run 0 "$LODE" chat --temp 0 -n 130 -c 128 -m "$MARKOV" -sys zzzzzzzzzzzzzzzzzzzz && forgets 53
+run 0 "$LODE" chat --temp 0 -n 130 -c 128 -m "$MARKOV" && forgets 62
+run 0 "$LODE" chat --temp 0 -n 130 -c 128 -m "$MARKOV" --keep 30 && forgets 49
 rm "$WORK/in"
 checks=$((checks + 1))
 python3 "$root/tests/cases/gen_markov.py" "$WORK/talk.gguf" --talk > /dev/null

@@ -30,7 +30,18 @@ int fail_usage(const char *fmt, ...) {
     return EXIT_USAGE;
 }
 
-/* Every option as a number: what is taken is in range, and the message comes exactly when it is not. */
+/* -1: not a short decimal number, else whether it lies in least..most. */
+static int plain_in_range(const char *text, int least, int most) {
+    const char *digits = text + (*text == '-');
+    const size_t n = strlen(digits);
+    int v = 0;
+    if (n == 0 || n > 8 || strspn(digits, "0123456789") != n) return -1;
+    for (size_t i = 0; i < n; i++) v = v * 10 + (digits[i] - '0');
+    if (*text == '-') v = -v;
+    return v >= least && v <= most;
+}
+
+/* Every option as a number: what is taken is in range, ends included, and the message comes exactly when it is not. */
 static void read_numbers(const args *a) {
     for (int id = 0; id < N_OPT; id++) {
         int i = 77;
@@ -38,6 +49,8 @@ static void read_numbers(const args *a) {
         n_messages = 0;
         const bool whole = args_int(a, (opt_id)id, 3, -2, 1000, &i);
         FUZZ_CHECK(whole == (n_messages == 0));
+        const int in_range = a->value[id] ? plain_in_range(a->value[id], -2, 1000) : -1;
+        FUZZ_CHECK(in_range < 0 || whole == (in_range == 1));
         FUZZ_CHECK(!whole || (i >= -2 && i <= 1000));
         FUZZ_CHECK(a->value[id] || (whole && i == 3));
         n_messages = 0;

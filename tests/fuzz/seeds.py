@@ -112,6 +112,7 @@ for name, command, arguments in [
         ("bench", 2, ["-p", "1,2", "-r", "3x", "-o", "json"]), ("inspect", 3, ["a.gguf", "b.gguf"]),
         ("help", 0, ["--help-all"]), ("meant", 0, ["--promt", "x"]), ("stray", 0, ["a.gguf"]),
         ("long", 0, ["--" + "a" * 200 + "=1"]), ("missing", 1, ["-m"]), ("convert", 7, ["dir", "--outtype", "f16"]),
+        ("ends", 0, ["-n", "1000", "-c", "-2", "-t", "1001", "--top-k", "-3", "--seed", "0", "-b", "999"]),
         ("numbers", 0, ["--temp", "nan", "--top-p", "0x1p-2", "-n", " 7", "-t", "-2", "--min-p", "1e999"])]:
     put("args", name, bytes([command]), "".join(a + "\0" for a in arguments))
 

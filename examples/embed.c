@@ -1,11 +1,8 @@
-/* embed.c - a whole program on liblode: continues a text, greedily.
- * build: cc embed.c $(pkg-config --cflags --libs lode) -o embed     use: ./embed MODEL.gguf "The capital of France is"
- */
+/* embed.c - a whole program on liblode: continues a text, greedily. Use: ./embed MODEL.gguf "The capital of France is"
+ * Build: cc embed.c $(pkg-config --cflags --libs lode) -o embed */
 #include <lode/lode.h>
-
 #include <stdio.h>
 #include <string.h>
-
 /* Writes n tokens that follow the session's last logits. */
 static lode_status write_on(lode_session *s, const lode_vocab *v, lode_sampler *sampler, int n, lode_err *err) {
     lode_detok text;

@@ -89,7 +89,8 @@ LODE_API lode_status lode_session_print(lode_session *s, int n_tokens, lode_prin
                                         lode_print_fn write, void *user, lode_err *err);
 /* The tagged tensors of the last step, in order of computation; needs tag_outputs. */
 LODE_API void lode_session_visit_tags(const lode_session *s, lode_plan_visit_fn visit, void *user);
-/* From now on writes one event per launch of each run to FILE in Chrome's trace format; finished by close. */
+/* From now on writes one event per launch of each run to FILE in Chrome's trace format. Another call, or NULL
+ * for none, finishes the file and says whether it is whole; close finishes it, too, but can only log a failure. */
 LODE_API lode_status lode_session_trace(lode_session *s, const char *path, lode_err *err);
 
 #ifdef __cplusplus

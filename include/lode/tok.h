@@ -125,7 +125,8 @@ enum {
 /* The longest text that is taken, in bytes: 256 MiB. */
 #define LODE_ENCODE_MAX ((size_t)1 << 28)
 
-/* Appends the ids of text to *out. On failure *out is as it was. */
+/* Appends the ids of text to *out. On failure *out is as it was. v may be NULL, as lode_model_vocab gives it for a
+ * model without tokenizer: LODE_E_INPUT. */
 LODE_API lode_status lode_encode(const lode_vocab *v, const char *text, size_t n, unsigned flags, lode_tokens *out,
                                  lode_err *err);
 

@@ -220,6 +220,8 @@ int cmd_chat(const args *a) {
     lode_sampler_close(c.sampler);
     free(c.said.items);
     lode_arena_free(&c.arena);
+    lode_err e = { 0 };
+    if (lode_session_trace(c.en.session, NULL, &e) != LODE_OK && !rc) rc = fail(&e);
     engine_close(&c.en);
     return rc;
 }

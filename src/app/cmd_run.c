@@ -98,6 +98,8 @@ int cmd_run(const args *a) {
     }
     free(text);
     lode_tokens_free(&ids);
+    lode_err e = { 0 };
+    if (lode_session_trace(en.session, NULL, &e) != LODE_OK && !rc) rc = fail(&e);
     engine_close(&en);
     return rc;
 }

@@ -109,6 +109,8 @@ static lode_status check_act(const convert_model *m, lode_err *err) {
     const json_t *a = convert_get(m, "hidden_activation");
     if (!json_is_string(a)) a = convert_get(m, "hidden_act");
     const char *act = json_string_value(a);
+    if (a && !act && !json_is_null(a))
+        return lode_fail(err, LODE_E_FORMAT, "%s: hidden_act is not a name", m->config_path);
     const bool gelu = m->family & F_GEMMAS;
     if (!act || (gelu ? !strncmp(act, "gelu", 4) : !strcmp(act, "silu"))) return LODE_OK;
     return lode_fail(err, LODE_E_UNSUPPORTED, "%s: hidden_act is '%.40s', expected %s for %s", m->config_path, act,
@@ -126,6 +128,9 @@ static lode_status sizes(convert_model *m, lode_err *err) {
     LODE_TRY(convert_u64(m, "vocab_size", 1, 1 << 28, &m->n_vocab, NULL, err));
     LODE_TRY(convert_u64(m, "max_position_embeddings", 1, 1 << 30, &m->n_ctx, NULL, err));
     LODE_TRY(convert_f64(m, "rms_norm_eps", &m->eps, NULL, err));
+    if (!(m->eps >= 0 && m->eps < 1))
+        return lode_fail(err, LODE_E_FORMAT, "%s: rms_norm_eps is %g, expected 0 to less than 1", m->config_path,
+                         m->eps);
     if (!has_kv) m->n_head_kv = m->n_head;
     if (!has_head) m->d_head = m->n_embd / m->n_head;
     if (!has_head && m->n_embd % m->n_head != 0)

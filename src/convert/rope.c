@@ -175,7 +175,8 @@ lode_status convert_rope(convert_model *m, convert_factors *f, lode_err *err) {
         found = true;
     }
     if (found && !(base > 1 && base < 1e30))
-        return lode_fail(err, LODE_E_FORMAT, "%s: rope_theta is %g, expected more than 1", m->config_path, base);
+        return lode_fail(err, LODE_E_FORMAT, "%s: rope_theta is %g, expected a number between 1 and 1e30",
+                         m->config_path, base);
     if (found) convert_set_f32(m, "rope.freq_base", base);
     if (m->family & F_PHI3) {
         LODE_TRY(number(m, "original_max_position_embeddings", &old, &found, err));

@@ -85,11 +85,12 @@ static lode_status read_range(st_tensor *t, const json_t *entry, size_t want, co
     double v[2];
     for (size_t i = 0; i < 2; i++) {
         const json_t *x = json_array_get(off, i);
-        v[i] = json_is_number(x) ? json_number_value(x) : -1;
+        if (!json_is_number(x))
+            return lode_fail(err, LODE_E_FORMAT, "%s: %s: data_offsets are not numbers", path, who.s);
+        v[i] = json_number_value(x);
         if (!(v[i] >= 0 && v[i] <= (double)size) || v[i] != (double)(uint64_t)v[i])
-            return lode_fail(err, LODE_E_FORMAT,
-                             "%s: %s: data_offsets end at %.17g, but the file has %zu bytes of data", path, who.s, v[i],
-                             size);
+            return lode_fail(err, LODE_E_FORMAT, "%s: %s: data_offsets has %.17g, but the file has %zu bytes of data",
+                             path, who.s, v[i], size);
     }
     if (v[0] > v[1] || (want != SIZE_MAX && (size_t)(v[1] - v[0]) != want))
         return lode_fail(err, LODE_E_FORMAT, "%s: %s: data_offsets %.17g to %.17g, but its shape needs %zu bytes", path,

@@ -48,6 +48,8 @@ TEST(headers_that_are_not_usable_are_refused) {
         { "{\"a\":{\"dtype\":\"F64\",\"shape\":[2305843009213693952],\"data_offsets\":[0,4]}}", "is not a size",
           LODE_E_FORMAT },
         { "{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", "data_offsets is not a pair", LODE_E_FORMAT },
+        { "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[\"0\",4]}}", "data_offsets are not numbers",
+          LODE_E_FORMAT },
         { "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0]}}", "data_offsets is not a pair",
           LODE_E_FORMAT },
         { "{\"a\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[0,20]}}", "but the file has 16 bytes of data",

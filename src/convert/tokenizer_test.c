@@ -132,6 +132,10 @@ TEST(an_unknown_pre_tokenizer_is_refused_unless_named) {
     CONVERT_FAILS(&p, LODE_E_UNSUPPORTED, "pre-tokenizer not recognised (x+, @bytes)");
     const lode_convert_desc d = { .in_dir = p.hf, .out_path = p.out, .type = LODE_F32, .pre = "tekken" };
     CHECK_OK(lode_convert(&d, &p.e), &p.e);
+    remove(p.out);
+    const lode_convert_desc typo = { .in_dir = p.hf, .out_path = p.out, .type = LODE_F32, .pre = "tekkn" };
+    CHECK_FAILS(lode_convert(&typo, &p.e), &p.e, LODE_E_UNSUPPORTED, "'tekken'");
+    assert_false(lode_is_file(p.out));
     put_bpe(&p, SEQUENCE("{\"type\":\"Whitespace\"}," BYTES), "", "");
     remove(p.out);
     CONVERT_FAILS(&p, LODE_E_UNSUPPORTED, "pre_tokenizer 'Whitespace' is not supported");

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "convert/vocab.h"
+#include "tok/pretok.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -247,7 +248,9 @@ static lode_status set_tokens(const convert_source *s, table *t, bool spm, lode_
     const json_t *merges = json_object_get(s->model, "merges");
     if (!json_is_array(merges)) return lode_fail(err, LODE_E_FORMAT, "%s: model.merges is missing", s->path);
     const char *kind = spm ? "llama" : "gpt2", *pre = s->m->desc->pre;
+    const lode_pretok_name *known;
     if (!spm && !pre) LODE_TRY(convert_pretok(s, &pre, err));
+    if (!spm) LODE_TRY(lode_pretok_find(&known, (lode_slice){ pre, strlen(pre) }, err));
     if (spm) pre = "default";
     lode_gguf_set_str(s->m->w, "tokenizer.ggml.model", kind, strlen(kind));
     lode_gguf_set_str(s->m->w, "tokenizer.ggml.pre", pre, strlen(pre));

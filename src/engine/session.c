@@ -106,6 +106,7 @@ static lode_status open_session(lode_session *s, lode_err *err) {
 }
 
 lode_status lode_session_open(lode_session **out, lode_model *m, const lode_session_desc *desc, lode_err *err) {
+    if (!m) return lode_fail(err, LODE_E_INPUT, "session: there is no model");
     lode_session *s = lode_calloc(1, sizeof *s);
     if (!s) return lode_fail(err, LODE_E_NOMEM, "session: out of memory");
     if (desc) s->desc = *desc;
@@ -119,9 +120,20 @@ lode_status lode_session_open(lode_session **out, lode_model *m, const lode_sess
     return LODE_OK;
 }
 
+/* Finishes the file, if there is one being written. */
+static lode_status end_trace(lode_session *s, lode_err *err) {
+    if (!s->tracing) return LODE_OK;
+    void *proc = lode_device_proc(s->model->device, LODE_PROC_TRACE_STOP);
+    lode_trace_stop_fn stop;
+    memcpy(&stop, &proc, sizeof stop);
+    s->tracing = false;
+    return stop ? stop(s->stream, err) : LODE_OK;
+}
+
 void lode_session_close(lode_session *s) {
     if (!s) return;
-    lode_session_end_trace(s);
+    lode_err e = { 0 };
+    if (end_trace(s, &e) != LODE_OK) lode_log_line(&s->desc.log, LODE_LOG_ERROR, "trace", "%s", e.text);
     lode_plans_close(s);
     lode_kv_close(&s->kv);
     lode_stream_close(s->stream);
@@ -392,6 +404,8 @@ void lode_session_visit_tags(const lode_session *s, lode_plan_visit_fn visit, vo
 }
 
 lode_status lode_session_trace(lode_session *s, const char *path, lode_err *err) {
+    LODE_TRY(end_trace(s, err));
+    if (!path) return LODE_OK;
     void *proc = lode_device_proc(s->model->device, LODE_PROC_TRACE_START);
     lode_trace_start_fn start;
     memcpy(&start, &proc, sizeof start); /* ISO C has no cast from object to function pointer */
@@ -399,14 +413,4 @@ lode_status lode_session_trace(lode_session *s, const char *path, lode_err *err)
     LODE_TRY(start(s->stream, path, err));
     s->tracing = true;
     return LODE_OK;
-}
-
-void lode_session_end_trace(lode_session *s) {
-    if (!s->tracing) return;
-    void *proc = lode_device_proc(s->model->device, LODE_PROC_TRACE_STOP);
-    lode_trace_stop_fn stop;
-    memcpy(&stop, &proc, sizeof stop);
-    lode_err e = { 0 };
-    if (stop && stop(s->stream, &e) != LODE_OK) lode_log_line(&s->desc.log, LODE_LOG_ERROR, "trace", "%s", e.text);
-    s->tracing = false;
 }

@@ -49,6 +49,4 @@ lode_status lode_plans_get(lode_session *s, int n, int n_out, lode_step_plan **o
 void lode_plans_close(lode_session *s);
 /* Turns the keys of tokens [from, n) by `delta` positions. */
 lode_status lode_plans_turn(lode_session *s, const lode_kv_seq *q, int from, int delta, lode_err *err);
-
-void lode_session_end_trace(lode_session *s);
 #endif

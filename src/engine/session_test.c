@@ -6,8 +6,11 @@
 #include "convert/fixture.h"
 #include "engine/session.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
@@ -248,6 +251,34 @@ TEST(a_refused_batch_changes_nothing) {
     same_bits(&w, s, want, "after refusals");
     lode_session_close(s);
     CHECK_FAILS(lode_session_open(&s, w.m, &(lode_session_desc){ .n_ctx = 1 << 29 }, &e), &e, LODE_E_NOMEM, "GiB");
+    /* What a caller has in hand who did not look at the code of the call before. */
+    lode_model *m = NULL;
+    CHECK_FAILS(lode_session_open(&s, NULL, NULL, &e), &e, LODE_E_INPUT, "no model");
+    CHECK_FAILS(lode_model_open(&m, &(lode_model_desc){ .path = "x.gguf" }, &e), &e, LODE_E_INPUT, "runtime");
+    close_world(&w);
+}
+
+TEST(a_trace_that_could_not_be_written_is_told) {
+    (void)state_;
+    world w;
+    lode_err e = { 0 };
+    open_world(&w, "llama", LODE_F32);
+    lode_session *s = open_session(&w, &(lode_session_desc){ .n_ctx = 128 });
+    CHECK_OK(lode_session_trace(s, NULL, &e), &e); /* there is none to finish */
+    char dir[] = "/tmp/lode_session_XXXXXX", pipe[40];
+    assert_non_null(mkdtemp(dir));
+    snprintf(pipe, sizeof pipe, "%s/pipe", dir);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    const int fd = open(pipe, O_RDONLY | O_NONBLOCK);
+    signal(SIGPIPE, SIG_IGN);
+    CHECK_OK(lode_session_trace(s, pipe, &e), &e);
+    append(&w, s, 0, 0, 10, 10);
+    close(fd);
+    CHECK_FAILS(lode_session_trace(s, NULL, &e), &e, LODE_E_IO, pipe);
+    CHECK_OK(lode_session_trace(s, NULL, &e), &e);
+    remove(pipe);
+    remove(dir);
+    lode_session_close(s);
     close_world(&w);
 }
 
@@ -308,6 +339,7 @@ int main(void) {
         cmocka_unit_test(a_shift_moves_positions_and_keeps_the_rest_usable),
         cmocka_unit_test(a_sequence_moved_as_a_whole_goes_on_as_one_that_started_there),
         cmocka_unit_test(a_refused_batch_changes_nothing),
+        cmocka_unit_test(a_trace_that_could_not_be_written_is_told),
         cmocka_unit_test(an_aborted_run_leaves_the_sequence_as_it_was),
         cmocka_unit_test(a_thousand_steps_make_three_plans_and_allocate_nothing),
     };

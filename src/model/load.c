@@ -299,6 +299,8 @@ lode_status lode_model_open(lode_model **out, const lode_model_desc *desc, lode_
     if (lode_is_dir(desc->path))
         return lode_fail(err, LODE_E_INPUT, "%s: is a folder, expected a GGUF file; make one with: lode convert %s",
                          desc->path, desc->path);
+    if (!desc->runtime && !desc->device)
+        return lode_fail(err, LODE_E_INPUT, "model: neither runtime nor device is set");
     lode_model *m = lode_calloc(1, sizeof *m);
     if (!m) return lode_fail(err, LODE_E_NOMEM, "model: out of memory");
     atomic_init(&m->refs, 1);

@@ -245,6 +245,7 @@ lode_status lode_encode_parts(const lode_vocab *v, const lode_text_part *parts, 
     encoder e = { .v = v, .parts = parts, .n_parts = n_parts, .flags = flags, .out = out };
     lode_str joined = { 0 };
     const size_t before = out->n;
+    if (!v) return lode_fail(err, LODE_E_INPUT, "tokenizer: there is none (lode_model_vocab_note says why): give ids");
     for (size_t i = 0; i < n_parts; i++)
         if (!lode_add_ok(e.n, parts[i].n, &e.n) || e.n > LODE_ENCODE_MAX)
             return lode_fail(err, LODE_E_FULL, "tokenizer: the text is longer than %zu bytes", LODE_ENCODE_MAX);

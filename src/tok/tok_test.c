@@ -116,6 +116,14 @@ static void close_doubles(lode_vocab *v) {
     for (int i = 0; i < N_UNITS * 3; i++) lode_str_free(&doubles[i]);
 }
 
+TEST(text_without_a_vocabulary_is_refused) {
+    (void)state_;
+    lode_err e = { 0 };
+    lode_tokens ids = { 0 };
+    CHECK_FAILS(lode_encode(NULL, "x", 1, 0, &ids, &e), &e, LODE_E_INPUT, "lode_model_vocab_note");
+    assert_int_equal(ids.n, 0);
+}
+
 TEST(encoding_takes_time_that_grows_as_the_text) {
     (void)state_;
     static const struct {
@@ -191,6 +199,7 @@ TEST(jais_2_cuts_blanks_into_powers_of_two_and_leaves_one_before_a_word) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_without_a_vocabulary_is_refused),
         cmocka_unit_test(encoding_takes_time_that_grows_as_the_text),
         cmocka_unit_test(every_family_of_pre_tokenizers_takes_time_that_grows_as_the_text),
         cmocka_unit_test(jais_2_cuts_blanks_into_powers_of_two_and_leaves_one_before_a_word),

@@ -54,6 +54,9 @@ for stage in graph placed fused kernels memory plan; do
   run 0 "$LODE" run --raw -m "$MARKOV" -p x --print $stage
   lines out -ge 2
 done
+run 1 "$LODE" run --raw -m "$MARKOV" -p x --trace "$WORK"
+tells "folder"
+one_line
 run 0 "$LODE" run --raw -m "$MARKOV" -p '[[emoji]]' --trace "$WORK/t.json"
 python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert len(d["traceEvents"] if isinstance(d, dict) else d) > 5' "$WORK/t.json" ||
   fault "the trace is not Chrome's JSON"

@@ -49,7 +49,7 @@ LODE_API lode_tensor *lode_columns(lode_graph *g, lode_tensor *x, int64_t from, 
 LODE_API lode_tensor *lode_view(lode_graph *g, lode_tensor *x, const int64_t ne[LODE_MAX_DIMS],
                                 const size_t nb[LODE_MAX_DIMS], size_t off);
 
-/* Memory that the caller owns. Both outlive what is planned from the graph, and the graph outlives its plans then. */
+/* Memory that the caller owns: it outlives what is planned from the graph. */
 /* Data of like's type, sizes, distances, buffer, offset and flags (a buffer of NULL: only for asking what is
  * supported). */
 LODE_API lode_tensor *lode_extern(lode_graph *g, const lode_tensor *like);

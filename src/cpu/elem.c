@@ -108,8 +108,10 @@ const char *lode_cpu_accepts_binary(const lode_kern *k, const lode_tensor *t) {
     return two_of(k, t->op) ? lode_cpu_accepts_float_rows(k, t) : "no vector function";
 }
 
-void lode_cpu_run_unary(const lode_cpu_work *w) {
-    one_fn *fn = one_of(w->k, w->t->op);
+/* n elements by an op of one input. */
+typedef void piece_fn(const lode_cpu_work *w, const float *x, float *y, int64_t n);
+
+static void map_rows(const lode_cpu_work *w, piece_fn *fn) {
     const lode_tensor *t = w->t;
     float x[LODE_PIECE], y[LODE_PIECE];
     EACH_ROW(w, r) {
@@ -117,11 +119,26 @@ void lode_cpu_run_unary(const lode_cpu_work *w) {
         char *out = lode_host_nth_row(t, r);
         EACH_PIECE(t, i, n) {
             float *to = target(t, out, i, y);
-            fn(load(w->k, t->src[0], in, i, n, x), to, n);
+            fn(w, load(w->k, t->src[0], in, i, n, x), to, n);
             finish(w->k, t, out, i, n, to);
         }
     }
 }
+
+static void unary(const lode_cpu_work *w, const float *x, float *y, int64_t n) { one_of(w->k, w->t->op)(x, y, n); }
+
+static void scale(const lode_cpu_work *w, const float *x, float *y, int64_t n) {
+    const lode_scale_par *par = LODE_PAR(w->t, lode_scale_par);
+    w->k->scale(x, y, n, par->s, par->c);
+}
+
+static void softcap(const lode_cpu_work *w, const float *x, float *y, int64_t n) {
+    w->k->softcap(x, y, n, LODE_PAR(w->t, lode_softcap_par)->cap);
+}
+
+void lode_cpu_run_unary(const lode_cpu_work *w) { map_rows(w, unary); }
+void lode_cpu_run_scale(const lode_cpu_work *w) { map_rows(w, scale); }
+void lode_cpu_run_softcap(const lode_cpu_work *w) { map_rows(w, softcap); }
 
 /* b's part of a row: as it lies, or repeated into buf. */
 static const float *load_second(const lode_kern *k, const lode_tensor *b, const char *row, int64_t i, int64_t n,
@@ -141,36 +158,6 @@ void lode_cpu_run_binary(const lode_cpu_work *w) {
         EACH_PIECE(t, i, n) {
             float *to = target(t, out, i, y);
             fn(load(w->k, t->src[0], in, i, n, x), load_second(w->k, b, second, i, n, t->ne[0], z), to, n);
-            finish(w->k, t, out, i, n, to);
-        }
-    }
-}
-
-void lode_cpu_run_scale(const lode_cpu_work *w) {
-    const lode_tensor *t = w->t;
-    const lode_scale_par *par = LODE_PAR(t, lode_scale_par);
-    float x[LODE_PIECE], y[LODE_PIECE];
-    EACH_ROW(w, r) {
-        const char *in = lode_host_nth_row(t->src[0], r);
-        char *out = lode_host_nth_row(t, r);
-        EACH_PIECE(t, i, n) {
-            float *to = target(t, out, i, y);
-            w->k->scale(load(w->k, t->src[0], in, i, n, x), to, n, par->s, par->c);
-            finish(w->k, t, out, i, n, to);
-        }
-    }
-}
-
-void lode_cpu_run_softcap(const lode_cpu_work *w) {
-    const lode_tensor *t = w->t;
-    const float cap = LODE_PAR(t, lode_softcap_par)->cap;
-    float x[LODE_PIECE], y[LODE_PIECE];
-    EACH_ROW(w, r) {
-        const char *in = lode_host_nth_row(t->src[0], r);
-        char *out = lode_host_nth_row(t, r);
-        EACH_PIECE(t, i, n) {
-            float *to = target(t, out, i, y);
-            w->k->softcap(load(w->k, t->src[0], in, i, n, x), to, n, cap);
             finish(w->k, t, out, i, n, to);
         }
     }

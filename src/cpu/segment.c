@@ -54,29 +54,46 @@ static bool overlaps(const ranges *set, range r) {
     return false;
 }
 
+/* What a launch touches: its result is written, and the sources that its op says it writes; the others are read. */
+static bool add_touched(const lode_tensor *t, const ranges *all_writes, ranges *reads, ranges *writes) {
+    const unsigned also = lode_op_info_of(t->op)->writes;
+    bool ok = LODE_PUSH(writes, range_of(t));
+    for (int k = 0; k < LODE_MAX_SRC && t->src[k] && ok; k++) {
+        const range r = range_of(t->src[k]);
+        if (also >> k & 1) ok = LODE_PUSH(writes, r);
+        /* weights that nobody in the segment writes need no looking after, and are most of what is read */
+        const bool constant = (t->src[k]->flags & LODE_T_WEIGHT) && !(all_writes && overlaps(all_writes, r));
+        if (ok && !constant) ok = LODE_PUSH(reads, r);
+    }
+    return ok;
+}
+
+/* Whether any of `a` overlaps any of `b`. */
+static bool meet(const ranges *a, const ranges *b) {
+    for (size_t i = 0; i < a->n; i++)
+        if (overlaps(b, a->items[i])) return true;
+    return false;
+}
+
 /* Sets `barrier` of every launch. */
 static bool find_barriers(lode_segment *s) {
-    ranges reads = { 0 }, writes = { 0 };
+    ranges reads = { 0 }, writes = { 0 }, r = { 0 }, w = { 0 }, all = { 0 };
     bool ok = true;
+    for (int i = 0; i < s->n && ok; i++, r.n = 0) ok = add_touched(s->launches[i].t, NULL, &r, &all);
     for (int i = 0; i < s->n && ok; i++) {
-        const lode_tensor *t = s->launches[i].t;
-        const range out = range_of(t);
-        const unsigned also = lode_op_info_of(t->op)->writes;
-        bool wait = overlaps(&writes, out) || overlaps(&reads, out);
-        for (int k = 0; k < LODE_MAX_SRC && t->src[k]; k++)
-            if (!(t->src[k]->flags & LODE_T_WEIGHT) || (also >> k & 1))
-                wait = wait || overlaps(&writes, range_of(t->src[k])) ||
-                       ((also >> k & 1) && overlaps(&reads, range_of(t->src[k])));
+        r.n = w.n = 0;
+        ok = add_touched(s->launches[i].t, &all, &r, &w);
+        const bool wait = meet(&r, &writes) || meet(&w, &writes) || meet(&w, &reads);
         s->launches[i].barrier = wait;
         if (wait) reads.n = writes.n = 0;
-        ok = LODE_PUSH(&writes, out);
-        for (int k = 0; k < LODE_MAX_SRC && t->src[k] && ok; k++) {
-            if (also >> k & 1) ok = LODE_PUSH(&writes, range_of(t->src[k]));
-            if (ok && !(t->src[k]->flags & LODE_T_WEIGHT)) ok = LODE_PUSH(&reads, range_of(t->src[k]));
-        }
+        for (size_t k = 0; k < r.n && ok; k++) ok = LODE_PUSH(&reads, r.items[k]);
+        for (size_t k = 0; k < w.n && ok; k++) ok = LODE_PUSH(&writes, w.items[k]);
     }
     free(reads.items);
     free(writes.items);
+    free(r.items);
+    free(w.items);
+    free(all.items);
     return ok;
 }
 

@@ -55,9 +55,59 @@ TEST(a_run_stopped_before_any_launch_ends_on_all_threads_and_the_next_one_runs) 
     lode_runtime_close(rt);
 }
 
+/* How many barriers a run has of: read source `k` of an optimiser step, the step, read it again. All its memory is
+ * flagged as weights, as a program that trains may have it. The stream asks whether to stop at each barrier. */
+static int barriers_around(int k) {
+    enum { N = 256, N_SRC = 5 };
+    lode_err e = { 0 };
+    lode_runtime *rt;
+    lode_stream *stream;
+    lode_graph *g;
+    lode_plan *p;
+    lode_buffer *b[N_SRC];
+    lode_tensor *src[N_SRC];
+    stopper never = { 0, -1 };
+    CHECK_OK(lode_runtime_open(&rt, NULL, &e), &e);
+    const lode_stream_desc d = { .n_threads = 2, .abort = ask, .abort_user = &never };
+    CHECK_OK(lode_stream_open(&stream, lode_runtime_device(rt, 0), &d, &e), &e);
+    CHECK_OK(lode_graph_open(&g, &e), &e);
+    for (int i = 0; i < N_SRC; i++) {
+        const int64_t n = i == N_SRC - 1 ? 7 : N;
+        const size_t row = (size_t)n * sizeof(float);
+        const lode_tensor t = {
+            .type = LODE_F32, .flags = LODE_T_WEIGHT, .ne = { n, 1, 1, 1 }, .nb = { 4, row, row, row }
+        };
+        CHECK_OK(lode_buffer_open(&b[i], lode_device_buffer_type(lode_runtime_device(rt, 0)), row, &e), &e);
+        CHECK_OK(lode_buffer_clear(b[i], 0, &e), &e);
+        src[i] = lode_extern(g, &t);
+        src[i]->buffer = b[i];
+    }
+    lode_output(g, lode_scale(g, src[k], 2.0f));
+    lode_adamw_step(g, src[0], src[1], src + 2, src[4]);
+    lode_output(g, lode_scale(g, src[k], 3.0f));
+    CHECK_OK(lode_plan_open(&p, g, &(lode_plan_desc){ .streams = &stream, .n_streams = 1 }, &e), &e);
+    CHECK_OK(lode_plan_run(p, &e), &e);
+    lode_plan_close(p);
+    lode_graph_close(g);
+    for (int i = 0; i < N_SRC; i++) lode_buffer_close(b[i]);
+    lode_stream_close(stream);
+    lode_runtime_close(rt);
+    return never.asked;
+}
+
+TEST(what_a_node_writes_has_a_barrier_on_both_sides_also_where_it_is_a_weight) {
+    (void)state_;
+    enum { WEIGHTS, GRADIENT, MOMENT1, MOMENT2 };
+    assert_int_equal(barriers_around(WEIGHTS), 2);
+    assert_int_equal(barriers_around(MOMENT1), 2);
+    assert_int_equal(barriers_around(MOMENT2), 2);
+    assert_int_equal(barriers_around(GRADIENT), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_stopped_before_any_launch_ends_on_all_threads_and_the_next_one_runs),
+        cmocka_unit_test(what_a_node_writes_has_a_barrier_on_both_sides_also_where_it_is_a_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -361,7 +361,7 @@ static lode_status infer_col2im(lode_tensor *t, lode_err *err) {
         t, p->stride > 0 && p->pad >= 0 && p->oc > 0 && x->ne[0] % p->oc == 0 && x->ne[2] == 1 && x->ne[3] == 1,
         "want [k oc, t]", err));
     t->type = x->type;
-    t->ne[0] = (x->ne[1] - 1) * p->stride + x->ne[0] / p->oc - 2 * p->pad;
+    t->ne[0] = (x->ne[1] - 1) * p->stride + x->ne[0] / p->oc - 2 * (int64_t)p->pad;
     t->ne[1] = p->oc;
     LODE_TRY(lode_want(t, t->ne[0] > 0, "the padding is larger than the result", err));
     return lode_dense(t, err);

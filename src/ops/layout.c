@@ -41,7 +41,7 @@ static lode_status infer_pad(lode_tensor *t, lode_err *err) {
     LODE_TRY(infer_same(t, err));
     for (int i = 0; i < LODE_MAX_DIMS; i++) {
         LODE_TRY(lode_want(t, d->lo[i] >= 0 && d->hi[i] >= 0, "want padding of at least 0", err));
-        t->ne[i] += d->lo[i] + d->hi[i];
+        t->ne[i] += (int64_t)d->lo[i] + d->hi[i];
     }
     return lode_dense(t, err);
 }
@@ -98,7 +98,7 @@ static lode_status infer_reflect(lode_tensor *t, lode_err *err) {
     LODE_TRY(infer_same(t, err));
     LODE_TRY(lode_want(t, p->left >= 0 && p->right >= 0 && p->left < t->ne[0] && p->right < t->ne[0],
                        "want padding shorter than a row", err));
-    t->ne[0] += p->left + p->right;
+    t->ne[0] += (int64_t)p->left + p->right;
     return lode_dense(t, err);
 }
 

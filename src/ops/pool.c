@@ -22,7 +22,7 @@ static lode_status infer_pool(lode_tensor *t, int axes, lode_err *err) {
     for (int i = 0; i < axes; i++) {
         LODE_TRY(lode_want(t, d->kernel[i] > 0 && d->stride[i] > 0 && d->pad[i] >= 0,
                            "want windows and strides above 0", err));
-        const int64_t room = t->ne[i] + 2 * d->pad[i] - d->kernel[i];
+        const int64_t room = t->ne[i] + 2 * (int64_t)d->pad[i] - d->kernel[i];
         LODE_TRY(lode_want(t, room >= 0, "the window is larger than the input", err));
         t->ne[i] = room / d->stride[i] + 1;
     }

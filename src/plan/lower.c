@@ -82,12 +82,18 @@ static bool same_node(const lode_tensor *a, const lode_tensor *b) {
            a->type == b->type && memcmp(a->ne, b->ne, sizeof a->ne) == 0;
 }
 
+static bool sources_stay(const lode_plan *p, const lode_tensor *t, size_t from, size_t to) {
+    for (int s = 0; s < LODE_MAX_SRC && t->src[s]; s++)
+        if (written_between(p, t->src[s], from, to, NULL)) return false;
+    return true;
+}
+
 static void merge_equal(lode_plan *p, int op) {
     size_t kept = 0;
     for (size_t i = 0; i < p->nodes.n; i++) {
         lode_tensor *t = p->nodes.items[i], *twin = NULL;
         for (size_t k = 0; t->op == op && k < kept && !twin; k++)
-            if (same_node(p->nodes.items[k], t) && !written_between(p, t->src[0], k, i, NULL)) twin = p->nodes.items[k];
+            if (same_node(p->nodes.items[k], t) && sources_stay(p, t, k, i)) twin = p->nodes.items[k];
         if (twin)
             replace_uses(p, t, twin);
         else

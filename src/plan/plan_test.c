@@ -178,6 +178,78 @@ TEST(a_value_that_somebody_else_reads_is_not_fused_away) {
     close_devices(&d);
 }
 
+/* Floats of the caller's: a row of 64 at `at` of its buffer. */
+static lode_tensor row_at(lode_buffer *b, size_t at) {
+    lode_err e = { 0 };
+    lode_tensor t = { .type = LODE_F32, .ne = { 64, 1, 1, 1 }, .buffer = b, .offset = at };
+    CHECK_OK(lode_dense(&t, &e), &e);
+    return t;
+}
+
+/* norm(x) w with every value in the caller's memory. `between` overwrites x after the norm, which a fused node would
+ * read too late; `out` is where the product goes. Returns how often it was fused, and checks the values. */
+static int norm_in_callers_memory(lode_stream *s, bool between, size_t out) {
+    enum { X = 0, W = 1024, NORM = 2048, OTHER = 3072, BYTES = 8192 };
+    lode_err e = { 0 };
+    lode_buffer *b;
+    lode_graph *g;
+    lode_plan *p;
+    float v[64], x[64], sum = 0;
+    int found[3] = { 0 };
+    CHECK_OK(lode_buffer_open(&b, lode_device_buffer_type(lode_stream_device(s)), BYTES, &e), &e);
+    for (int i = 0; i < 64; i++) {
+        x[i] = sinf((float)i);
+        sum += x[i] * x[i];
+    }
+    CHECK_OK(lode_buffer_set(b, X, x, sizeof x, &e), &e);
+    for (int i = 0; i < 64; i++) v[i] = 3.0f;
+    CHECK_OK(lode_buffer_set(b, W, v, sizeof v, &e), &e);
+    CHECK_OK(lode_buffer_set(b, OTHER, v, sizeof v, &e), &e);
+    const lode_tensor at[] = { row_at(b, X), row_at(b, W), row_at(b, NORM), row_at(b, OTHER), row_at(b, out) };
+    CHECK_OK(lode_graph_open(&g, &e), &e);
+    lode_tensor *norm = lode_into(g, lode_rms_norm(g, lode_extern(g, &at[0]), 0), &at[2]);
+    if (between) lode_output(g, lode_into(g, lode_scale(g, lode_extern(g, &at[3]), 2.0f), &at[0]));
+    lode_output(g, lode_into(g, lode_mul(g, norm, lode_extern(g, &at[1])), &at[4]));
+    CHECK_OK(lode_plan_open(&p, g, &(lode_plan_desc){ .streams = &s, .n_streams = 1 }, &e), &e);
+    lode_graph_close(g);
+    lode_plan_print(p, LODE_PRINT_FUSED, false, find_fuse, found);
+    CHECK_OK(lode_plan_run(p, &e), &e);
+    CHECK_OK(lode_buffer_get(b, out, v, sizeof v, &e), &e);
+    for (int i = 0; i < 64; i++) assert_true(fabsf(v[i] - 3.0f * x[i] / sqrtf(sum / 64.0f)) < 1e-5f);
+    lode_plan_close(p);
+    lode_buffer_close(b);
+    return found[0];
+}
+
+TEST(a_pattern_is_not_joined_where_the_callers_memory_changes_under_it) {
+    (void)state_;
+    devices d;
+    open_devices(&d);
+    assert_int_equal(norm_in_callers_memory(d.s[0], false, 4096), 1);
+    assert_int_equal(norm_in_callers_memory(d.s[0], false, 0), 1);  /* exactly where x lies */
+    assert_int_equal(norm_in_callers_memory(d.s[0], false, 64), 0); /* across x */
+    assert_int_equal(norm_in_callers_memory(d.s[0], true, 4096), 0);
+    close_devices(&d);
+}
+
+/* The largest numbers that a parameter holds, on both sides. */
+TEST(sizes_of_huge_paddings_do_not_wrap) {
+    (void)state_;
+    lode_err e = { 0 };
+    lode_graph *g;
+    const int64_t two = 2 * (int64_t)INT32_MAX;
+    CHECK_OK(lode_graph_open(&g, &e), &e);
+    lode_tensor *x = lode_input(g, "x", LODE_F32, 1, (int64_t[]){ 4 }, LODE_DYN_NONE);
+    const lode_pad_desc pad = { .lo = { INT32_MAX }, .hi = { INT32_MAX } };
+    const lode_pool_desc pool = { LODE_POOL_MAX, { 2, 1 }, { 1, 1 }, { INT32_MAX, 0 } };
+    assert_true(lode_pad(g, x, &pad)->ne[0] == two + 4);
+    assert_true(lode_pool_1d(g, x, &pool)->ne[0] == two + 3);
+    CHECK_OK(lode_graph_status(g, &e), &e);
+    lode_col2im_1d(g, x, 1, 1, INT32_MAX);
+    CHECK_FAILS(lode_graph_status(g, &e), &e, LODE_E_SHAPE, "padding");
+    lode_graph_close(g);
+}
+
 /* Live values must not share bytes: checked pair by pair from the nodes' order. */
 TEST(live_values_never_share_memory) {
     (void)state_;
@@ -315,6 +387,8 @@ int main(void) {
         cmocka_unit_test(a_graph_gives_the_same_wherever_its_weights_lie),
         cmocka_unit_test(fused_and_unfused_agree_and_the_log_says_what_fused),
         cmocka_unit_test(a_value_that_somebody_else_reads_is_not_fused_away),
+        cmocka_unit_test(a_pattern_is_not_joined_where_the_callers_memory_changes_under_it),
+        cmocka_unit_test(sizes_of_huge_paddings_do_not_wrap),
         cmocka_unit_test(live_values_never_share_memory),
         cmocka_unit_test(counts_are_checked_and_shrink_the_work),
         cmocka_unit_test(a_devices_failure_is_a_status_and_the_next_run_works),

@@ -64,31 +64,31 @@ static void synchronize(gg_backend *b) {
         gg_say("%s: %s", of(b)->device->name, err.text);
 }
 
-/* Where the tensor does not lie in memory of ours, or the stream will not open, the buffer's own call says why. */
+/* Where a tensor lies, the stream open; false with one line said. */
+static bool reach(gg_backend *b, const gg_tensor *t, lode_buffer **buffer, size_t *at) {
+    lode_err err = { 0 };
+    if (!gg_place_of(t, buffer, at))
+        lode_fail(&err, LODE_E_INPUT, "it does not lie in memory of %s", of(b)->device->name);
+    else if (opened(of(b), &err) == LODE_OK)
+        return true;
+    gg_say("tensor %.63s: %s", t->name, err.text);
+    return false;
+}
+
 static void set_async(gg_backend *b, gg_tensor *t, const void *data, size_t off, size_t size) {
     lode_err err = { 0 };
     lode_buffer *buffer;
     size_t at;
-    if (!gg_place_of(t, &buffer, &at)) {
-        gg_say("%s: tensor %.63s does not lie in memory of this device", of(b)->device->name, t->name);
-        return;
-    }
-    lode_status s = opened(of(b), &err);
-    if (s == LODE_OK) s = lode_stream_set(of(b)->stream, buffer, at + off, data, size, &err);
-    if (s != LODE_OK) gg_say("tensor %.63s: %s", t->name, err.text);
+    if (reach(b, t, &buffer, &at) && lode_stream_set(of(b)->stream, buffer, at + off, data, size, &err) != LODE_OK)
+        gg_say("tensor %.63s: %s", t->name, err.text);
 }
 
 static void get_async(gg_backend *b, const gg_tensor *t, void *data, size_t off, size_t size) {
     lode_err err = { 0 };
     lode_buffer *buffer;
     size_t at;
-    if (!gg_place_of(t, &buffer, &at)) {
-        gg_say("%s: tensor %.63s does not lie in memory of this device", of(b)->device->name, t->name);
-        return;
-    }
-    lode_status s = opened(of(b), &err);
-    if (s == LODE_OK) s = lode_stream_get(of(b)->stream, buffer, at + off, data, size, &err);
-    if (s != LODE_OK) gg_say("tensor %.63s: %s", t->name, err.text);
+    if (reach(b, t, &buffer, &at) && lode_stream_get(of(b)->stream, buffer, at + off, data, size, &err) != LODE_OK)
+        gg_say("tensor %.63s: %s", t->name, err.text);
 }
 
 static bool copy_async(gg_backend *from, gg_backend *to, const gg_tensor *src, gg_tensor *dst) {

@@ -98,6 +98,16 @@ TEST(invalid_utf8_is_seen) {
                           "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(lode_utf8_next(bad[i], strlen(bad[i]), &c), 0);
+    /* Every sequence of the right form: no surrogate, nothing that a shorter one says, nothing above U+10FFFF. */
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    for (int n = 2; n <= 4; n++)
+        for (uint32_t v = 0; v < 1u << (5 * n + 1); v += n < 4 ? 1 : 61) {
+            char s[4] = { (char)((0xF00u >> n & 0xFF) | v >> 6 * (n - 1)) };
+            for (int k = 1; k < n; k++) s[k] = (char)(0x80u | (v >> 6 * (n - 1 - k) & 63));
+            const bool good = v >= least[n] && v <= 0x10FFFF && !(v >= 0xD800 && v < 0xE000);
+            if (lode_utf8_next(s, (size_t)n, &c) != (good ? n : 0)) fail_msg("U+%04X in %d bytes", v, n);
+            if (good) assert_int_equal(c, v);
+        }
     assert_int_equal(lode_utf8_partial("ab\xE2\x82", 4), 2);
     assert_int_equal(lode_utf8_partial("ab\xE2\x82\xAC", 5), 0);
     assert_int_equal(lode_utf8_partial("\xF0\x9F\x98", 3), 3);
@@ -141,6 +151,49 @@ TEST(a_discarded_file_leaves_nothing_and_a_committed_one_is_whole) {
     CHECK_FAILS(lode_map_open(&m, "/tmp", &e), &e, LODE_E_INPUT, "folder");
     remove(path);
     CHECK_FAILS(lode_map_open(&m, path, &e), &e, LODE_E_NOT_FOUND, path);
+}
+
+/* Each step of writing that can fail does: the disk is full, the name was taken meanwhile, the folder is not there. */
+TEST(a_file_that_could_not_be_written_is_an_error_and_leaves_nothing) {
+    (void)state_;
+    lode_err e = { 0 };
+    lode_out o;
+    char dir[] = "/tmp/lode_base_XXXXXX", path[40], part[48];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/taken", dir);
+    snprintf(part, sizeof part, "%s.part", path);
+    CHECK_OK(lode_out_open(&o, path, &e), &e);
+    CHECK_OK(lode_out_write(&o, "abc", 3, &e), &e);
+    assert_int_equal(mkdir(path, 0700), 0);
+    CHECK_FAILS(lode_out_commit(&o, &e), &e, LODE_E_IO, path);
+    assert_int_equal(access(part, F_OK), -1);
+    assert_int_equal(rmdir(path), 0);
+    snprintf(path, sizeof path, "%s/none/x", dir);
+    CHECK_FAILS(lode_out_open(&o, path, &e), &e, LODE_E_IO, "cannot be written");
+    assert_int_equal(rmdir(dir), 0);
+    if (access("/dev/full", W_OK) != 0) return;
+    CHECK_OK(lode_out_open(&o, "/dev/full", &e), &e);
+    CHECK_OK(lode_out_write(&o, "abc", 3, &e), &e); /* buffered */
+    CHECK_FAILS(lode_out_commit(&o, &e), &e, LODE_E_FULL, "/dev/full");
+    static char much[1 << 20];
+    CHECK_OK(lode_out_open(&o, "/dev/full", &e), &e);
+    CHECK_FAILS(lode_out_write(&o, much, sizeof much, &e), &e, LODE_E_FULL, "/dev/full");
+    lode_out_discard(&o);
+}
+
+TEST(copies_of_text_end_in_a_zero_and_are_apart) {
+    (void)state_;
+    lode_arena a = { 0 };
+    for (size_t n = 0; n < 70; n++) { /* whole units of the arena, one less and one more */
+        char text[70];
+        memset(text, 'x', n);
+        char *p = lode_arena_strdup(&a, text, n);
+        assert_non_null(p);
+        memset(lode_arena_alloc(&a, 16, 1), 'y', 16);
+        assert_int_equal(strlen(p), n);
+    }
+    assert_null(lode_arena_strdup(&a, "", SIZE_MAX));
+    lode_arena_free(&a);
 }
 
 TEST(a_pipe_or_a_link_at_the_name_to_write_stays) {
@@ -205,6 +258,8 @@ int main(void) {
         cmocka_unit_test(invalid_utf8_is_seen),
         cmocka_unit_test(edit_distance_counts_changes),
         cmocka_unit_test(a_discarded_file_leaves_nothing_and_a_committed_one_is_whole),
+        cmocka_unit_test(a_file_that_could_not_be_written_is_an_error_and_leaves_nothing),
+        cmocka_unit_test(copies_of_text_end_in_a_zero_and_are_apart),
         cmocka_unit_test(a_pipe_or_a_link_at_the_name_to_write_stays),
         cmocka_unit_test(the_clock_does_not_go_back),
     };

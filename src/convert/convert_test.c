@@ -344,6 +344,15 @@ TEST(a_weight_that_f16_cannot_hold_is_refused) {
     CHECK_OK(lode_fixture_write(&p.f, p.hf, &p.e), &p.e);
     CHECK_FAILS(convert_to(&p, LODE_F16), &p.e, LODE_E_UNSUPPORTED, "token_embd.weight' holds 999424");
     CHECK_OK(convert_to(&p, LODE_BF16), &p.e);
+    json_array_set_new(row, 3, json_real(0)); /* all alike: BF16's neighbours around F16's largest number, 65504 */
+    for (int sign = -1; sign <= 1; sign += 2) {
+        json_array_set_new(row, 2, json_real(sign * 65280.0));
+        CHECK_OK(lode_fixture_write(&p.f, p.hf, &p.e), &p.e);
+        CHECK_OK(convert_to(&p, LODE_F16), &p.e);
+        json_array_set_new(row, 2, json_real(sign * 65536.0));
+        CHECK_OK(lode_fixture_write(&p.f, p.hf, &p.e), &p.e);
+        CHECK_FAILS(convert_to(&p, LODE_F16), &p.e, LODE_E_UNSUPPORTED, sign < 0 ? "holds -65536" : "holds 65536");
+    }
     close_place(&p);
 }
 

@@ -209,6 +209,32 @@ TEST(special_tokens_come_from_the_configuration_files) {
     close_place(&p);
 }
 
+TEST(ids_of_special_tokens_are_written_up_to_the_last_of_the_vocabulary) {
+    (void)state_;
+    static const char *const rows[][2] = {
+        { "bos_token_id", "tokenizer.ggml.bos_token_id" },     { "eos_token_id", "tokenizer.ggml.eos_token_id" },
+        { "unk_token_id", "tokenizer.ggml.unknown_token_id" }, { "sep_token_id", "tokenizer.ggml.seperator_token_id" },
+        { "pad_token_id", "tokenizer.ggml.padding_token_id" }, { "mask_token_id", "tokenizer.ggml.mask_token_id" },
+    };
+    static const struct {
+        const char *json;
+        int64_t want;
+    } ids[] = {
+        { "0", 0 }, { "383", 383 }, { "384", -1 }, { "-1", -1 }, { "1.5", -1 }, { "null", -1 }, { "\"5\"", -1 }
+    };
+    place p;
+    open_place(&p, "qwen3"); /* 384 tokens */
+    put_bpe(&p, WORDS, "", "");
+    for (size_t k = 0; k < sizeof ids / sizeof *ids; k++) {
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) set_config(&p, rows[i][0], ids[k].json);
+        lode_gguf *g = convert_ok(&p, LODE_F32);
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            if (id_of(g, rows[i][1]) != ids[k].want) fail_msg("%s %s", rows[i][0], ids[k].json);
+        lode_gguf_close(g);
+    }
+    close_place(&p);
+}
+
 TEST(chat_templates_are_taken_from_where_they_are) {
     (void)state_;
     place p;
@@ -277,6 +303,7 @@ int main(void) {
         cmocka_unit_test(an_unknown_pre_tokenizer_is_refused_unless_named),
         cmocka_unit_test(sentencepiece_in_disguise_becomes_llama_with_scores_by_merge_order),
         cmocka_unit_test(special_tokens_come_from_the_configuration_files),
+        cmocka_unit_test(ids_of_special_tokens_are_written_up_to_the_last_of_the_vocabulary),
         cmocka_unit_test(chat_templates_are_taken_from_where_they_are),
         cmocka_unit_test(tokenizers_that_are_not_usable_are_refused),
     };

@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A band is longer than any vector store and whole alignments of every device; its byte is neither 0 nor 0xFF. */
-enum { GUARD_BAND = 256, GUARD_BYTE = 0xA5, GUARD_MAX = 32 };
+/* A band is longer than any vector store and whole alignments of every device. Its byte is neither 0 nor 0xFF and
+ * follows from `fill`: runs with different ones differ where somebody reads a band. */
+enum { GUARD_BAND = 256, GUARD_MAX = 32 };
 
 typedef struct {
     const lode_tensor *t; /* owner of the memory */
@@ -62,7 +63,7 @@ static inline lode_status guard_move(guard *g, const lode_plan *p, lode_tensor *
     LODE_TRY(lode_buffer_open(&o->buffer, lode_buffer_get_type(t->buffer), all, err));
     t->buffer = o->buffer;
     t->offset = GUARD_BAND;
-    LODE_TRY(lode_buffer_clear(o->buffer, GUARD_BYTE, err));
+    LODE_TRY(lode_buffer_clear(o->buffer, fill ^ 0x5A, err));
     LODE_TRY(lode_buffer_memset(o->buffer, GUARD_BAND, fill, o->bytes, err));
     for (size_t i = 0; i < p->nodes.n; i++) guard_allow_of(o, p->nodes.items[i]);
     return LODE_OK;

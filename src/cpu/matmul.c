@@ -91,7 +91,8 @@ void lode_cpu_run_matmul_f32(const lode_cpu_work *w) { run(w, w->k->gemm_f32[w->
 
 /* ---- Each column times the matrix that its id names -----------------------------------------------------------------
  *
- * Threads claim runs of rows of experts. The columns of an expert are gathered, multiplied together, and scattered. */
+ * Threads claim runs of rows of experts. The columns of an expert are gathered, multiplied together, and scattered.
+ * Behind the last expert stands one more, with the columns whose id names none: they become zeros. */
 
 enum { GATHER = 64 }; /* columns at once */
 
@@ -129,11 +130,12 @@ static id_scratch cut_scratch(const lode_cpu_work *w) {
 }
 
 static int64_t columns_of(const lode_tensor *t, int64_t expert, int32_t *out) {
+    const int64_t none = t->src[0]->ne[2];
     int64_t n = 0;
     for (int64_t c = 0; c < t->ne[2]; c++) {
         const int32_t *ids = (const int32_t *)(const void *)lode_host_row(t->src[2], c, 0, 0);
         for (int64_t e = 0; e < t->ne[1]; e++)
-            if (ids[e] == expert) out[n++] = (int32_t)(e + c * t->ne[1]);
+            if ((ids[e] >= 0 && ids[e] < none ? ids[e] : none) == expert) out[n++] = (int32_t)(e + c * t->ne[1]);
     }
     return n;
 }
@@ -178,11 +180,13 @@ static void run_id(const lode_cpu_work *w, lode_gemm_fn gemm) {
     const int64_t runs = runs_of(w, t->ne[0], experts < n_columns ? experts : n_columns);
     const id_scratch s = cut_scratch(w);
     int64_t at = -1, n = 0;
-    for (int64_t i; (i = lode_cpu_claim(w)) < runs * experts;) {
+    for (int64_t i; (i = lode_cpu_claim(w)) < runs * (experts + 1);) {
         if (i / runs != at) n = columns_of(t, at = i / runs, s.columns);
         int64_t from, to;
         run_rows(w, t->ne[0], i % runs, runs, &from, &to);
-        for (int64_t c = 0; c < n; c += GATHER)
+        for (int64_t c = 0; c < n && at == experts; c++)
+            memset(y_row(t, s.columns[c]) + from, 0, (size_t)(to - from) * sizeof(float));
+        for (int64_t c = 0; c < n && at < experts; c += GATHER)
             some_columns(w, gemm, &s, at, s.columns + c,
                          (const int64_t[]){ n - c < GATHER ? n - c : GATHER, from, to });
     }

@@ -37,10 +37,11 @@ static size_t bytes_of(const lode_tensor *t) {
     return row * (size_t)lode_n_rows(t);
 }
 
-/* Random contents of an input: floats, encoded rows, or integers below the case's bound without repetition of slots. */
-static unsigned char *contents(const lode_tensor *t, int64_t below) {
+/* Random contents of an input: floats, encoded rows, or integers from `least` on and below the case's bound, without
+ * repetition of slots. */
+static unsigned char *contents(const lode_tensor *t, int64_t least, int64_t below) {
     unsigned char *p = lode_calloc(bytes_of(t) + 64, 1);
-    const int64_t rows = lode_n_rows(t);
+    const int64_t rows = lode_n_rows(t), range = below - least;
     size_t row = 0;
     lode_row_bytes(t->type, t->ne[0], &row);
     for (int64_t r = 0; r < rows; r++) {
@@ -48,11 +49,12 @@ static unsigned char *contents(const lode_tensor *t, int64_t below) {
         for (int64_t i = 0; i < t->ne[0]; i++) x[i] = draw() * 2.0f;
         if (t->type == LODE_I32)
             for (int64_t i = 0; i < t->ne[0]; i++)
-                ((int32_t *)(void *)p)[r * t->ne[0] + i] = (int32_t)((i * 7 + 3) % below);
+                ((int32_t *)(void *)p)[r * t->ne[0] + i] = (int32_t)((i * 7 + 3) % range + least);
         else if (t->type == LODE_F32)
             memcpy(p + (size_t)r * row, x, row);
         else if (t->type == LODE_I64)
-            for (int64_t i = 0; i < t->ne[0]; i++) ((int64_t *)(void *)p)[r * t->ne[0] + i] = (i * 7 + 3) % below;
+            for (int64_t i = 0; i < t->ne[0]; i++)
+                ((int64_t *)(void *)p)[r * t->ne[0] + i] = (i * 7 + 3) % range + least;
         else
             assert_true(quant_random_row(t->type, x, p + (size_t)r * row, t->ne[0]));
         free(x);
@@ -98,7 +100,7 @@ static void fill_spans(int32_t *p, int64_t tokens, int64_t below) {
 static void fill_leaf(lode_plan *p, const lode_case *c, int i) {
     lode_err e = { 0 };
     const lode_tensor *leaf = c->leaf[i];
-    unsigned char *data = contents(leaf, c->below[i]);
+    unsigned char *data = contents(leaf, c->least[i], c->below[i]);
     if (strcmp(leaf->name, "pages") == 0) fill_pages((int32_t *)(void *)data, lode_n_elements(leaf));
     if (strcmp(leaf->name, "spans") == 0) fill_spans((int32_t *)(void *)data, leaf->ne[1], c->below[i]);
     CHECK_OK(lode_plan_write(p, leaf, data, bytes_of(leaf), &e), &e);

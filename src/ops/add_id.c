@@ -40,5 +40,6 @@ const lode_op_info lode_op_add_id = {
     .ref = ref,
     .in_place = true,
     .make = make,
-    .cases = "a=f32[63,2,3] b=f32[63,7] ids=i32[2,3]<7 | a=f32[64,4,5] b=f32[64,3] ids=i32[4,5]<4+4",
+    .cases = "a=f32[63,2,3] b=f32[63,7] ids=i32[2,3]<7 | a=f32[64,4,5] b=f32[64,3] ids=i32[4,5]<4+4"
+             " | a=f32[64,11,2] b=f32[64,9] ids=i32[11,2]<-1..10",
 };

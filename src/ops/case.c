@@ -37,6 +37,10 @@ static bool read_tensor(lode_case *c, lode_graph *g, const char *name, const cha
     if (*end++ != ']') return false;
     const int k = c->n_src++;
     c->below[k] = *end == '<' ? strtoll(end + 1, &end, 10) : 1;
+    if (strncmp(end, "..", 2) == 0) {
+        c->least[k] = c->below[k];
+        c->below[k] = strtoll(end + 2, &end, 10);
+    }
     const int64_t used = ne[0];
     if (*end == '+') ne[0] += strtoll(end + 1, &end, 10);
     c->leaf[k] = lode_input(g, name, type, n, ne, LODE_DYN_NONE);

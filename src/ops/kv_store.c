@@ -60,6 +60,8 @@ const lode_op_info lode_op_kv_store = {
     .ref = ref,
     .units = units,
     .make = make,
-    .cases = "cache=f16[64,256] x=f32[64,3] slots=i32[3]<256 | cache=f32[64,256] x=f32[64,3] slots=i32[3]<256"
-             " | cache=f16[192,128] x=f32[64,3,5] slots=i32[5]<128 | cache=f16[64,128] x=f32[64,1,5] slots=i32[5]<128",
+    .cases =
+        "cache=f16[64,256] x=f32[64,3] slots=i32[3]<256 | cache=f32[64,256] x=f32[64,3] slots=i32[3]<256"
+        " | cache=f16[192,128] x=f32[64,3,5] slots=i32[5]<128 | cache=f16[64,128] x=f32[64,1,5] slots=i32[5]<128"
+        " | cache=f16[64,9] x=f32[64,11] slots=i32[11]<-1..10 | cache=f32[64,9] x=f32[32,2,11] slots=i32[11]<-1..10",
 };

@@ -442,6 +442,21 @@ TEST(a_tensor_knows_its_counts_and_whether_it_has_gaps) {
     lode_tensor turned = { .type = LODE_F32, .ne = { 3, 4, 1, 1 }, .nb = { 16, 4, 48, 48 } };
     assert_false(lode_is_contiguous(&turned));
     assert_int_equal(lode_n_bytes(&turned), 48);
+    /* every distance counts where its size is above one, and only there */
+    for (int i = 0; i < LODE_MAX_DIMS; i++)
+        for (int one = 0; one < 2; one++) {
+            lode_tensor gap = { .type = LODE_F32, .ne = { 3, 4, 5, 6 }, .nb = { 4, 12, 48, 240 } };
+            if (one) {
+                gap.ne[i] = 1;
+                for (int k = i + 1; k < LODE_MAX_DIMS; k++) gap.nb[k] = gap.nb[k - 1] * (size_t)gap.ne[k - 1];
+            }
+            assert_true(lode_is_contiguous(&gap));
+            const size_t bytes = lode_n_bytes(&gap);
+            assert_int_equal(bytes, 4 * lode_n_elements(&gap));
+            gap.nb[i] += 4;
+            assert_int_equal(lode_is_contiguous(&gap), one);
+            assert_int_equal(lode_n_bytes(&gap), bytes + 4 * (size_t)(gap.ne[i] - 1));
+        }
 }
 
 int main(void) {

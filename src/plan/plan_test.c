@@ -178,6 +178,49 @@ TEST(a_value_that_somebody_else_reads_is_not_fused_away) {
     close_devices(&d);
 }
 
+/* Tables of angles of two rows of positions, with none or one of two lists of factors, forwards and back: each twice,
+ * with values that two other nodes turn by them. */
+TEST(equal_nodes_become_one_and_nodes_that_differ_in_any_input_or_parameter_stay) {
+    (void)state_;
+    enum { N = 2 * 3 * 2 };
+    devices d;
+    lode_err e = { 0 };
+    lode_graph *g;
+    lode_plan *p;
+    lode_tensor *y[2 * N];
+    float f[8], turned[2 * N][16 * 4];
+    open_devices(&d);
+    CHECK_OK(lode_graph_open(&g, &e), &e);
+    lode_tensor *x = lode_input(g, "x", LODE_F32, 3, (int64_t[]){ 16, 1, 4 }, LODE_DYN_NONE);
+    lode_tensor *pos[2], *factors[3] = { NULL };
+    for (int i = 0; i < 2; i++) pos[i] = lode_input(g, "pos", LODE_I32, 1, (int64_t[]){ 4 }, LODE_DYN_NONE);
+    for (int i = 1; i < 3; i++) factors[i] = lode_input(g, "f", LODE_F32, 1, (int64_t[]){ 8 }, LODE_DYN_NONE);
+    for (int i = 0; i < 2 * N; i++) {
+        const lode_rope_desc r = { .n_rot = 16, .base = 100, .scale = 1, .inverse = i / 6 % 2 };
+        y[i] = lode_rope(g, x, lode_rope_table(g, pos[i % 2], factors[i / 2 % 3], &r), LODE_ROPE_NEOX);
+        lode_output(g, y[i]);
+    }
+    CHECK_OK(lode_plan_open(&p, g, &(lode_plan_desc){ .streams = d.s, .n_streams = 1 }, &e), &e);
+    int tables = 0;
+    for (size_t i = 0; i < p->nodes.n; i++) tables += p->nodes.items[i]->op == LODE_ROPE_TABLE;
+    assert_int_equal(tables, N);
+    for (int i = 0; i < 64; i++) turned[0][i] = sinf((float)i);
+    CHECK_OK(lode_plan_write(p, x, turned[0], sizeof turned[0], &e), &e);
+    CHECK_OK(lode_plan_write(p, pos[0], (int32_t[]){ 1, 2, 3, 4 }, 16, &e), &e);
+    CHECK_OK(lode_plan_write(p, pos[1], (int32_t[]){ 11, 12, 13, 14 }, 16, &e), &e);
+    for (int i = 1; i < 3; i++) {
+        for (int k = 0; k < 8; k++) f[k] = (float)(i + 1);
+        CHECK_OK(lode_plan_write(p, factors[i], f, sizeof f, &e), &e);
+    }
+    CHECK_OK(lode_plan_run(p, &e), &e);
+    for (int i = 0; i < 2 * N; i++) CHECK_OK(lode_plan_read(p, y[i], 0, turned[i], sizeof turned[i], &e), &e);
+    for (int i = 0; i < 2 * N; i++)
+        for (int k = 0; k < i; k++) assert_int_equal(memcmp(turned[i], turned[k], sizeof turned[i]) == 0, i - k == N);
+    lode_plan_close(p);
+    lode_graph_close(g);
+    close_devices(&d);
+}
+
 /* Floats of the caller's: a row of 64 at `at` of its buffer. */
 static lode_tensor row_at(lode_buffer *b, size_t at) {
     lode_err e = { 0 };
@@ -387,6 +430,7 @@ int main(void) {
         cmocka_unit_test(a_graph_gives_the_same_wherever_its_weights_lie),
         cmocka_unit_test(fused_and_unfused_agree_and_the_log_says_what_fused),
         cmocka_unit_test(a_value_that_somebody_else_reads_is_not_fused_away),
+        cmocka_unit_test(equal_nodes_become_one_and_nodes_that_differ_in_any_input_or_parameter_stay),
         cmocka_unit_test(a_pattern_is_not_joined_where_the_callers_memory_changes_under_it),
         cmocka_unit_test(sizes_of_huge_paddings_do_not_wrap),
         cmocka_unit_test(live_values_never_share_memory),

@@ -269,7 +269,7 @@ static lode_status step(lode_session *s, const lode_batch_token *t, int n, int d
     return n_out ? take_logits(s, p, n_out, done, only_step, err) : LODE_OK;
 }
 
-/* Memory for the logits of a run of several steps. */
+/* Memory for the logits of a run of several steps, or of one whose plan lies where the host cannot read. */
 static lode_status reserve_logits(lode_session *s, int n, lode_err *err) {
     size_t floats;
     if (!lode_mul_ok((size_t)n, s->model->hp.n_vocab, &floats) ||
@@ -295,7 +295,8 @@ lode_status lode_session_run(lode_session *s, const lode_batch_token *t, int n, 
     const bool only_step = step_length(s, t, n) == n;
     int wanted = 0, done = 0;
     for (int i = 0; i < n; i++) wanted += t[i].want_logits;
-    if (!only_step) LODE_TRY(reserve_logits(s, wanted, err));
+    const bool in_place = only_step && lode_buffer_type_is_host(lode_device_buffer_type(s->model->device));
+    if (!in_place) LODE_TRY(reserve_logits(s, wanted, err));
     LODE_TRY(reserve(s, t, n, err));
     s->n_logits = 0;
     lode_status st = LODE_OK;

@@ -155,6 +155,67 @@ TEST(logits_do_not_depend_on_the_cut_the_threads_or_company) {
     check_determinism("qwen3", LODE_Q8_0);
 }
 
+/* Part `no` of two of a model: all keys and every second tensor. */
+static void write_part(const lode_gguf *g, const char *path, uint16_t no) {
+    lode_err e = { 0 };
+    lode_gguf_writer *w;
+    const uint16_t count = 2;
+    CHECK_OK(lode_gguf_writer_open(&w, path, &e), &e);
+    const lode_gguf_kv split[] = {
+        { { "split.no", 8 }, LODE_GGUF_U16, LODE_GGUF_U16, 1, (const uint8_t *)&no, 2 },
+        { { "split.count", 11 }, LODE_GGUF_U16, LODE_GGUF_U16, 1, (const uint8_t *)&count, 2 },
+    };
+    for (int i = 0; i < 2; i++) lode_gguf_set_kv(w, &split[i]);
+    for (uint64_t i = 0; i < lode_gguf_n_kv(g); i++) lode_gguf_set_kv(w, lode_gguf_kv_at(g, i));
+    for (uint64_t i = no; i < lode_gguf_n_tensors(g); i += 2) {
+        const lode_gguf_tensor *t = lode_gguf_tensor_at(g, i);
+        char name[LODE_MAX_NAME];
+        snprintf(name, sizeof name, "%.*s", (int)t->name.n, t->name.p);
+        CHECK_OK(lode_gguf_add_tensor(w, name, t->type, t->n_dims, t->ne, &e), &e);
+    }
+    CHECK_OK(lode_gguf_begin(w, &e), &e);
+    for (uint64_t i = no; i < lode_gguf_n_tensors(g); i += 2) {
+        const lode_gguf_tensor *t = lode_gguf_tensor_at(g, i);
+        CHECK_OK(lode_gguf_write_tensor(w, lode_gguf_tensor_data(g, t), (size_t)t->bytes, &e), &e);
+    }
+    CHECK_OK(lode_gguf_finish(w, &e), &e);
+}
+
+TEST(a_model_in_parts_is_the_same_model) {
+    (void)state_;
+    world w, parts = { 0 };
+    lode_err e = { 0 };
+    float want[N_VOCAB_MAX];
+    char dir[] = "/tmp/lode_session_XXXXXX", path[2][64];
+    open_world(&w, "qwen3", LODE_F32);
+    reference(&w, want);
+    assert_non_null(mkdtemp(dir));
+    for (uint16_t i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "%s/m-%05d-of-00002.gguf", dir, i + 1);
+        write_part(lode_model_gguf(w.m), path[i], i);
+    }
+    parts.n_vocab = w.n_vocab;
+    CHECK_OK(lode_runtime_open(&parts.rt, &(lode_runtime_desc){ .n_null_devices = 1 }, &e), &e);
+    for (int copied = 0; copied < 2; copied++) { /* used where it lies, and in a device's own memory */
+        const lode_model_desc d = { .runtime = parts.rt,
+                                    .device = lode_runtime_device(parts.rt, copied),
+                                    .path = path[0] };
+        CHECK_OK(lode_model_open(&parts.m, &d, &e), &e);
+        lode_session *s = open_session(&parts, &(lode_session_desc){ .n_ctx = 128, .n_threads = 2 });
+        append(&parts, s, 0, 0, N_TEXT, N_TEXT);
+        const float *got = lode_session_logits(s, 0);
+        if (!copied) same_bits(&parts, s, want, "a model in parts");
+        for (int i = 0; i < w.n_vocab; i++) /* references there, which sum in double */
+            assert_true(fabsf(got[i] - want[i]) < 1e-3f * (1 + fabsf(want[i])));
+        lode_session_close(s);
+        lode_model_close(parts.m);
+    }
+    lode_runtime_close(parts.rt);
+    for (int i = 0; i < 2; i++) remove(path[i]);
+    assert_int_equal(rmdir(dir), 0);
+    close_world(&w);
+}
+
 TEST(a_removed_tail_and_a_copy_continue_as_if_fresh) {
     (void)state_;
     world w;
@@ -179,6 +240,42 @@ TEST(a_removed_tail_and_a_copy_continue_as_if_fresh) {
     lode_seq_remove(s, 1, 0, -1, &e);
     assert_int_equal(lode_session_n_free(s), 512);
     lode_session_close(s);
+    close_world(&w);
+}
+
+/* Every edit of one of two sequences that share their pages; the other one goes on as if alone. */
+TEST(an_edit_of_one_sequence_is_not_seen_by_another_that_shares_its_pages) {
+    (void)state_;
+    enum { HAVE = 140 }; /* three pages, the last one half full */
+    static const int ranges[][2] = {
+        { 4, 24 }, { 0, 1 }, { 60, 70 }, { 130, 139 }, { 130, -1 }, { 64, 128 }, { 0, -1 }
+    };
+    world w;
+    lode_err e = { 0 };
+    float want[N_VOCAB_MAX];
+    open_world(&w, "llama", LODE_F32);
+    const lode_session_desc d = { .n_ctx = 1024, .n_seq = 2, .n_threads = 2 };
+    lode_session *s = open_session(&w, &d);
+    append(&w, s, 0, 0, HAVE + 5, 64);
+    keep(&w, s, want);
+    lode_session_close(s);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        for (int how = 0; how < 4; how++) { /* the first or the copy is edited; removed or shifted */
+            char what[64];
+            snprintf(what, sizeof what, "%s %d, tokens %d..%d", how / 2 ? "shifted in" : "removed from", how % 2,
+                     ranges[i][0], ranges[i][1]);
+            s = open_session(&w, &d);
+            append(&w, s, 0, 0, HAVE, 64);
+            CHECK_OK(lode_seq_copy(s, 0, 1, -1, &e), &e);
+            if (how / 2)
+                CHECK_OK(lode_seq_shift(s, how % 2, ranges[i][0], ranges[i][1], &e), &e);
+            else
+                CHECK_OK(lode_seq_remove(s, how % 2, ranges[i][0], ranges[i][1], &e), &e);
+            append(&w, s, how % 2, 9, 12, 3);
+            append(&w, s, 1 - how % 2, HAVE, HAVE + 5, 5);
+            same_bits(&w, s, want, what);
+            lode_session_close(s);
+        }
     close_world(&w);
 }
 
@@ -335,7 +432,9 @@ TEST(a_thousand_steps_make_three_plans_and_allocate_nothing) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logits_do_not_depend_on_the_cut_the_threads_or_company),
+        cmocka_unit_test(a_model_in_parts_is_the_same_model),
         cmocka_unit_test(a_removed_tail_and_a_copy_continue_as_if_fresh),
+        cmocka_unit_test(an_edit_of_one_sequence_is_not_seen_by_another_that_shares_its_pages),
         cmocka_unit_test(a_shift_moves_positions_and_keeps_the_rest_usable),
         cmocka_unit_test(a_sequence_moved_as_a_whole_goes_on_as_one_that_started_there),
         cmocka_unit_test(a_refused_batch_changes_nothing),

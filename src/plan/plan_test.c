@@ -330,6 +330,34 @@ TEST(live_values_never_share_memory) {
     close_devices(&d);
 }
 
+/* Three values of equal size that die at one node, in whatever order they lie: what follows takes the place of all. */
+TEST(memory_that_becomes_free_side_by_side_is_one_gap) {
+    (void)state_;
+    enum { N = 64, U = N * N * sizeof(float) };
+    static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    devices d;
+    lode_err e = { 0 };
+    open_devices(&d);
+    for (int o = 0; o < 6; o++) {
+        lode_graph *g;
+        lode_plan *p;
+        lode_tensor *t[3];
+        CHECK_OK(lode_graph_open(&g, &e), &e);
+        lode_tensor *x = lode_input(g, "x", LODE_F32, 2, (int64_t[]){ N, N }, LODE_DYN_NONE);
+        for (int i = 0; i < 3; i++) t[orders[o][i]] = lode_scale(g, x, (float)i);
+        lode_tensor *y = lode_matmul_add(g, t[0], t[1], t[2]);
+        lode_output(g, lode_sum(g, lode_repeat(g, y, (int64_t[]){ N, 3 * N, 1, 1 })));
+        const lode_plan_desc desc = { .streams = d.s, .n_streams = 1, .no_fuse = true };
+        CHECK_OK(lode_plan_open(&p, g, &desc, &e), &e);
+        assert_int_equal(p->nodes.n, 6);
+        /* the input, the three, the product; the sum finds the place of nothing that is still read */
+        assert_in_range(p->scratch_bytes[0], 5 * U, 5 * U + 256);
+        lode_plan_close(p);
+        lode_graph_close(g);
+    }
+    close_devices(&d);
+}
+
 TEST(counts_are_checked_and_shrink_the_work) {
     (void)state_;
     devices d;
@@ -434,6 +462,7 @@ int main(void) {
         cmocka_unit_test(a_pattern_is_not_joined_where_the_callers_memory_changes_under_it),
         cmocka_unit_test(sizes_of_huge_paddings_do_not_wrap),
         cmocka_unit_test(live_values_never_share_memory),
+        cmocka_unit_test(memory_that_becomes_free_side_by_side_is_one_gap),
         cmocka_unit_test(counts_are_checked_and_shrink_the_work),
         cmocka_unit_test(a_devices_failure_is_a_status_and_the_next_run_works),
         cmocka_unit_test(a_graphs_first_mistake_is_what_planning_reports),

@@ -1,8 +1,10 @@
 /* op_test.c - every case of every op: the CPU's kernels, of each instruction set and with 1 to 3 threads, against the
- * references, which the null device runs (fused ops expanded by their rule). All tensors lie between guard bands.
+ * references, which the null device runs (fused ops expanded by their rule). All tensors lie between guard bands. The
+ * references themselves against tests/golden/ops.txt (tools/golden_ops.py).
  *
  * usage: op_test [OP]: the cases of one op (make check-op OP=rope). */
 #include "backend/iface.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/test.h"
 #include "cpu/guard.h"
@@ -19,6 +21,7 @@ typedef struct {
     lode_stream *stream;
     const char *name;
     int fill; /* byte of unwritten results: another one for the reference, so that no two agree by lack of a write */
+    bool counted; /* inputs are those of the golden file */
 } machine;
 
 static int only; /* the op asked for; LODE_OP_NONE: all */
@@ -62,6 +65,27 @@ static unsigned char *contents(const lode_tensor *t, int64_t least, int64_t belo
     return p;
 }
 
+/* Inputs as tools/golden_ops.py counts them out: source `s`, element k. */
+static unsigned char *counted(const lode_case *c, int s) {
+    const lode_tensor *t = c->leaf[s];
+    unsigned char *p = lode_calloc(bytes_of(t) + 64, 1);
+    for (int64_t k = 0; k < lode_n_elements(t); k++) {
+        const int64_t whole = (k * 7 + 3) % (c->below[s] - c->least[s]) + c->least[s];
+        float v = (float)((k * 37 + s * 11 + k * k * 5) % 29 - 14) / 8;
+        if (strncmp(t->name, "unit", 4) == 0) v = (fabsf(v) + 0.125f) / 2;
+        if (strncmp(t->name, "hide", 4) == 0 && (k % 3 == 0 || k / t->ne[0] % 4 == 1)) v = -INFINITY;
+        if (t->type == LODE_I32)
+            ((int32_t *)(void *)p)[k] = (int32_t)whole;
+        else if (t->type == LODE_I64)
+            ((int64_t *)(void *)p)[k] = whole;
+        else if (t->type == LODE_F32)
+            ((float *)(void *)p)[k] = v;
+        else
+            assert_true(lode_encode_row(t->type, &v, p + (size_t)k * (size_t)lode_type_bytes(t->type), 1));
+    }
+    return p;
+}
+
 typedef struct {
     float *values;
     int64_t n;
@@ -97,10 +121,10 @@ static void fill_spans(int32_t *p, int64_t tokens, int64_t below) {
     }
 }
 
-static void fill_leaf(lode_plan *p, const lode_case *c, int i) {
+static void fill_leaf(lode_plan *p, const lode_case *c, int i, bool by_count) {
     lode_err e = { 0 };
     const lode_tensor *leaf = c->leaf[i];
-    unsigned char *data = contents(leaf, c->least[i], c->below[i]);
+    unsigned char *data = by_count ? counted(c, i) : contents(leaf, c->least[i], c->below[i]);
     if (strcmp(leaf->name, "pages") == 0) fill_pages((int32_t *)(void *)data, lode_n_elements(leaf));
     if (strcmp(leaf->name, "spans") == 0) fill_spans((int32_t *)(void *)data, leaf->ne[1], c->below[i]);
     CHECK_OK(lode_plan_write(p, leaf, data, bytes_of(leaf), &e), &e);
@@ -125,7 +149,7 @@ static result compute(const machine *m, int op, const char *text, bool act_f32) 
     CHECK_OK(lode_plan_open(&p, g, &d, &e), &e);
     CHECK_OK(guard_open(&bands, p, m->fill, &e), &e);
     rng_state = 42;
-    for (int i = 0; i < c.n_src; i++) fill_leaf(p, &c, i);
+    for (int i = 0; i < c.n_src; i++) fill_leaf(p, &c, i, m->counted);
     const lode_tensor *out = lode_plan_tensor(p, t);
     assert_non_null(out);
     CHECK_OK(guard_arm(&bands, &e), &e);
@@ -242,6 +266,59 @@ TEST(avx512_kernels_agree_with_the_references) {
     check_all("avx512", 3);
 }
 
+/* Values of a line of the golden file against those of a case; returns what is behind the line. */
+static const char *check_golden(const machine *m, int op, const char *text, const char *values) {
+    const result got = compute(m, op, text, true);
+    char *end = (char *)(uintptr_t)values;
+    for (int64_t i = 0; i < got.n; i++) {
+        const double want = strtod(end, &end), have = (double)got.values[i];
+        /* results are rounded to f32; factors of the f32 parameters and places in images are, too */
+        if (!same_special(have, want) && !(fabs(have - want) <= 2e-6 * (1 + fabs(want))))
+            fail_msg("%s %s: element %lld is %.9g, want %.9g", lode_op_name(op), text, (long long)i, have, want);
+    }
+    if (*end != '\n') fail_msg("%s %s: %lld values, want more", lode_op_name(op), text, (long long)got.n);
+    free(got.values);
+    return end + 1;
+}
+
+/* Ops that the file has no case for: their results are bytes of a type (quant_test.c) or of a paged cache
+ * (attend_test.c); quantised forms are fused ones. */
+static bool judged_elsewhere(int op) {
+    static const int ops[] = { LODE_ATTEND, LODE_QUANT_ACT, LODE_NORM_MUL_QUANT, LODE_SWIGLU_QUANT, LODE_GEGLU_QUANT };
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (ops[i] == op) return true;
+    return false;
+}
+
+TEST(references_give_what_the_definitions_say) {
+    (void)state_;
+    lode_err e = { 0 };
+    machine m = { .name = "reference", .fill = 0x55, .counted = true };
+    lode_device *null_device;
+    char *file;
+    size_t n;
+    bool seen[LODE_N_OP] = { false };
+    CHECK_OK(lode_file_read("tests/golden/ops.txt", 1 << 20, &file, &n, &e), &e);
+    CHECK_OK(lode_runtime_open(&m.rt, &(lode_runtime_desc){ .n_null_devices = 1 }, &e), &e);
+    CHECK_OK(lode_runtime_find(m.rt, "NULL0", &null_device, &e), &e);
+    CHECK_OK(lode_stream_open(&m.stream, null_device, NULL, &e), &e);
+    for (const char *at = file; *at;) {
+        char text[200];
+        const size_t name = strcspn(at, " "), line = strcspn(at, "\n");
+        const int op = lode_op_of_name(at, name);
+        if (op == LODE_OP_NONE || line - name > sizeof text) fail_msg("no op or too long: %.80s", at);
+        snprintf(text, sizeof text, "%.*s", (int)(line - name - 1), at + name + 1);
+        seen[op] = true;
+        at += line + 1;
+        at = only && op != only ? at + strcspn(at, "\n") + 1 : check_golden(&m, op, text, at);
+    }
+    for (int op = 1; op < LODE_N_OP; op++)
+        if (!seen[op] && !judged_elsewhere(op)) fail_msg("%s has no case", lode_op_name(op));
+    lode_stream_close(m.stream);
+    lode_runtime_close(m.rt);
+    free(file);
+}
+
 TEST(every_op_has_cases) {
     (void)state_;
     for (int op = 1; op < LODE_N_OP; op++) assert_true(lode_op_info_of(op)->cases && lode_op_info_of(op)->make);
@@ -296,6 +373,7 @@ int main(int argc, char **argv) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_op_has_cases),
+        cmocka_unit_test(references_give_what_the_definitions_say),
         cmocka_unit_test(guards_find_a_byte_beside_a_result_and_in_an_input),
         cmocka_unit_test(portable_kernels_agree_with_the_references),
         cmocka_unit_test(avx2_kernels_agree_with_the_references),

@@ -155,6 +155,19 @@ TEST(softmax_adds_up_to_one_and_masks) {
     }
 }
 
+/* One score far above all others, wherever it stands: e^200 does not fit a float, so only the right maximum helps. */
+TEST(softmax_of_far_apart_scores_is_one_and_zeros) {
+    (void)state_;
+    for (int t = 0; t < n_tables; t++)
+        for (int n = 1; n <= 70; n++)
+            for (int peak = 0; peak < n; peak++) {
+                for (int i = 0; i < n; i++) a[i] = i == peak ? 200.0f : (float)(i % 7) - 3;
+                tables[t]->softmax(a, NULL, y, n, 1, 0);
+                for (int i = 0; i < n; i++)
+                    if (!(fabsf(y[i] - (i == peak)) < 1e-6f)) fail_msg("%d of %d, %d: %g", peak, n, i, (double)y[i]);
+            }
+}
+
 TEST(rope_turns_pairs_of_both_layouts_and_copies_the_rest) {
     (void)state_;
     static const int32_t dims[][3] = { { 3, 64, 64 }, { 2, 40, 40 }, { 2, 96, 72 }, { 1, 8, 6 } };
@@ -227,6 +240,7 @@ int main(void) {
         cmocka_unit_test(functions_of_two_rows_work_element_by_element),
         cmocka_unit_test(norms_divide_by_the_size_of_the_row),
         cmocka_unit_test(softmax_adds_up_to_one_and_masks),
+        cmocka_unit_test(softmax_of_far_apart_scores_is_one_and_zeros),
         cmocka_unit_test(rope_turns_pairs_of_both_layouts_and_copies_the_rest),
         cmocka_unit_test(conversions_are_those_of_the_types),
         cmocka_unit_test(argmax_is_the_first_largest_and_never_nan),

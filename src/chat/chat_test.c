@@ -50,6 +50,39 @@ TEST(endless_and_deep_templates_are_refused) {
     }
 }
 
+/* Every way to make much of little, once or again and again. */
+TEST(lists_and_texts_that_would_take_all_memory_are_refused) {
+    (void)state_;
+    static const struct {
+        const char *text, *why;
+    } rows[] = {
+        { "{{ ([1] * 2000000) | length }}", "a list that is too long" },
+        { "{{ 2000000 * [1] == 1 }}", "a list that is too long" },
+        { "{{ range(2000000) | length }}", "a range of more than" },
+        { "{{ [1] | batch(2000000, 0) | length }}", "a row that is too long" },
+        { "{{ [1] | batch(2000000, 0) }}", "a row that is too long" },
+        { "{{ [1] | slice(2000000) | length }}", "too many parts" },
+        { "{{ ('x' * 1000 * 100000) | length }}", "bytes" },
+        { "{{ 'x' | center(100000000) | length }}", "bytes" },
+        { "{{ ('%100000000d' % 1) | length }}", "a width above" },
+        { "{{ '\n\nx' | indent(100000000, true, true) | length }}", "bytes" },
+        { "{{ ('x' * 10000).replace('x', 'y' * 10000) | length }}", "bytes" },
+        { "{{ ('y' * 10000).join(['x'] * 10000) | length }}", "bytes" },
+        { "{% set n = namespace(l=[1]) %}{% for i in range(60) %}{% set n.l = n.l + n.l %}{% endfor %}", "memory" },
+        { "{% set l = [1] %}{% for i in range(60) %}{% set _ = l.extend(l) %}{% endfor %}", "memory" },
+        { "{% for i in range(1000) %}{% set x = 'x' * 1000 * 60000 %}{% endfor %}", "memory" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        lode_err e = { 0 };
+        lode_chat_text out = { 0 };
+        lode_chat *t;
+        CHECK_OK(lode_chat_open(&t, rows[i].text, strlen(rows[i].text), &e), &e);
+        const lode_chat_input in = { .json = "{}", .may_change = true };
+        CHECK_FAILS(lode_chat_render(t, &in, &out, &e), &e, LODE_E_FULL, rows[i].why);
+        lode_chat_close(t);
+    }
+}
+
 TEST(errors_name_the_line_and_what_was_expected) {
     (void)state_;
     lode_err e = { 0 };
@@ -92,6 +125,7 @@ int main(void) {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(only_the_templates_own_text_is_marked_as_such),
         cmocka_unit_test(endless_and_deep_templates_are_refused),
+        cmocka_unit_test(lists_and_texts_that_would_take_all_memory_are_refused),
         cmocka_unit_test(errors_name_the_line_and_what_was_expected),
         cmocka_unit_test(random_bytes_end_in_text_or_an_error),
     };

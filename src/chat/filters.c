@@ -370,8 +370,10 @@ val f_batch(ctx *c, val v, const call *a) {
     if (c->failed || !positive(c, arg(a, 0, "linecount"), &n)) return out;
     for (size_t i = 0; i < items.l->n && !c->failed; i += (size_t)n) {
         const val row = take(c, items, i, n > (int64_t)items.l->n ? items.l->n : i + (size_t)n);
-        while (!c->failed && filler.k != V_UNDEF && filler.k != V_NONE && (int64_t)row.l->n < n && --c->steps > 0)
+        while (!c->failed && filler.k != V_UNDEF && filler.k != V_NONE && (int64_t)row.l->n < n) {
+            if (--c->steps < 0) return ctx_fail(c, LODE_E_FULL, "batch: a row that is too long");
             list_push(c, row.l, filler);
+        }
         if (!c->failed) list_push(c, out.l, row);
         if (n > (int64_t)items.l->n) break;
     }

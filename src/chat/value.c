@@ -22,6 +22,9 @@ val ctx_fail(ctx *c, lode_status s, const char *fmt, ...) {
 }
 
 void *ctx_alloc(ctx *c, size_t n, size_t size) {
+    size_t bytes;
+    if (!c->failed && (!lode_mul_ok(n, size, &bytes) || bytes > MAX_MEMORY - c->arena->total))
+        ctx_fail(c, LODE_E_FULL, "values of more than %d bytes of memory", MAX_MEMORY);
     void *p = c->failed ? NULL : lode_arena_alloc(c->arena, n ? n : 1, size);
     if (!p && !c->failed) ctx_fail(c, LODE_E_NOMEM, "out of memory");
     return p;

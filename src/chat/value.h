@@ -66,7 +66,8 @@ typedef struct ctx {
     int jump;        /* 0, or what a loop must do: JUMP_* */
 } ctx;
 
-enum { MAX_DEPTH = 200, MAX_STEPS = 1000000, MAX_OUT = 64 << 20 };
+/* MAX_MEMORY: a text of MAX_OUT bytes takes four times that while it grows, with its marks; nothing is given back. */
+enum { MAX_DEPTH = 200, MAX_STEPS = 1000000, MAX_OUT = 64 << 20, MAX_MEMORY = 1 << 30 };
 
 val ctx_fail(ctx *c, lode_status s, const char *fmt, ...) LODE_PRINTF(3, 4); /* returns undefined */
 void *ctx_alloc(ctx *c, size_t n, size_t size);

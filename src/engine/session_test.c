@@ -402,6 +402,46 @@ TEST(an_aborted_run_leaves_the_sequence_as_it_was) {
     close_world(&w);
 }
 
+static bool when_zero(void *user) { return (*(int *)user)-- == 0; }
+
+/* A run of several steps and two sequences, stopped in each of them: what it reserved for tokens that it never came to
+ * is free again, also for the other sequence. */
+TEST(a_run_stopped_in_any_step_gives_back_all_that_it_reserved) {
+    (void)state_;
+    enum { HAVE = 10, MORE = 100 };
+    world w;
+    lode_err e = { 0 };
+    int left = -1;
+    open_world(&w, "llama", LODE_F32);
+    const lode_session_desc d = {
+        .n_ctx = 256, .n_seq = 2, .n_batch = 16, .n_threads = 2, .abort = when_zero, .abort_user = &left
+    };
+    lode_session *s = open_session(&w, &d);
+    append(&w, s, 0, 0, HAVE, 16);
+    append(&w, s, 1, 5, 5 + HAVE, 16);
+    lode_batch_token t[2 * MORE];
+    for (int i = 0; i < 2 * MORE; i++) t[i] = (lode_batch_token){ text_id(&w, i), i / MORE, false };
+    int n_stopped = 0;
+    for (int at = 0;; at += 11, n_stopped++) { /* barriers */
+        left = at;
+        const lode_status st = lode_session_run(s, t, 2 * MORE, &e);
+        left = -1;
+        if (st == LODE_OK) break;
+        assert_int_equal(st, LODE_E_ABORTED);
+        assert_int_equal(lode_session_n_free(s), 256 - 2 * LODE_PAGE);
+        for (int q = 0; q < 2; q++) {
+            assert_int_equal(lode_seq_length(s, q), HAVE);
+            assert_int_equal(lode_seq_next_pos(s, q), HAVE);
+        }
+        append(&w, s, 1, 0, 64 + MORE, 16); /* three pages: all that there is */
+        CHECK_OK(lode_seq_remove(s, 1, HAVE, -1, &e), &e);
+    }
+    assert_true(n_stopped > 10);
+    assert_int_equal(lode_session_n_free(s), 0);
+    lode_session_close(s);
+    close_world(&w);
+}
+
 TEST(a_thousand_steps_make_three_plans_and_allocate_nothing) {
     (void)state_;
     world w;
@@ -440,6 +480,7 @@ int main(void) {
         cmocka_unit_test(a_refused_batch_changes_nothing),
         cmocka_unit_test(a_trace_that_could_not_be_written_is_told),
         cmocka_unit_test(an_aborted_run_leaves_the_sequence_as_it_was),
+        cmocka_unit_test(a_run_stopped_in_any_step_gives_back_all_that_it_reserved),
         cmocka_unit_test(a_thousand_steps_make_three_plans_and_allocate_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

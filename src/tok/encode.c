@@ -156,7 +156,7 @@ static lode_status encode_bpe(encoder *e, size_t at, size_t n, lode_err *err) {
 static size_t special_until(encoder *e, size_t at) {
     while (at >= e->zone_end && e->part < e->n_parts) {
         e->zone_special = e->parts[e->part].special;
-        while (e->part < e->n_parts && e->parts[e->part].special == e->zone_special)
+        while (e->part < e->n_parts && (e->parts[e->part].special == e->zone_special || e->parts[e->part].n == 0))
             e->zone_end += e->parts[e->part++].n;
     }
     return e->zone_special ? e->zone_end : at;

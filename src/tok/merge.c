@@ -26,6 +26,7 @@ enum {
 static uint32_t priority_of_score(float score) {
     uint32_t bits;
     if (!(score == score)) return LODE_NO_PRIORITY - 1;
+    if (score == 0) score = 0; /* and not -0, whose bits differ */
     memcpy(&bits, &score, 4);
     const uint32_t rising = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
     const uint32_t falling = ~rising;

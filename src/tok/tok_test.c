@@ -2,6 +2,7 @@
 #include "base/test.h"
 #include "tests/fuzz/tok_naive.h"
 
+#include <math.h>
 #include <time.h>
 
 enum { SMALL = 100 * 1000, LARGE = 10 * SMALL, N_ROUNDS = 3 };
@@ -197,12 +198,90 @@ TEST(jais_2_cuts_blanks_into_powers_of_two_and_leaves_one_before_a_word) {
     }
 }
 
+/* Scores of any kind, best first: NaN comes last, whatever its sign; of equal ones the left pair joins. */
+TEST(pairs_join_in_the_order_of_their_scores_also_where_these_are_no_numbers) {
+    (void)state_;
+    static const struct {
+        float ab, bc;
+        bool left; /* ab joins */
+    } rows[] = { { 1, 0, true },
+                 { 0, 1, false },
+                 { 0, 0, true },
+                 { -1, -2, true },
+                 { -2, -1, false },
+                 { -0.0f, 0, true },
+                 { NAN, -1e30f, false },
+                 { -1e30f, NAN, true },
+                 { -NAN, 0, false },
+                 { NAN, -INFINITY, false },
+                 { INFINITY, 3e38f, true },
+                 { 3e38f, INFINITY, false },
+                 { -INFINITY, -3e38f, false },
+                 { 1e-40f, 0, true },
+                 { 0, 1e-40f, false } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int n = 1; n <= 20; n += 19) { /* a short word and a long one */
+            lode_vocab *v;
+            lode_err e = { 0 };
+            lode_tokens ids = { 0 };
+            char text[64];
+            naive_init(&vocab, LODE_VOCAB_SPM);
+            vocab.d.add_space_prefix = 0;
+            naive_token(&vocab, (lode_slice){ "ab", 2 }, LODE_TOKEN_NORMAL, rows[i].ab);
+            naive_token(&vocab, (lode_slice){ "bc", 2 }, LODE_TOKEN_NORMAL, rows[i].bc);
+            CHECK_OK(lode_vocab_open(&v, &vocab.d, &e), &e);
+            for (int k = 0; k < n; k++) memcpy(text + 3 * k, "abc", 3);
+            CHECK_OK(lode_encode(v, text, (size_t)(3 * n), 0, &ids, &e), &e);
+            assert_int_equal(ids.n, 2 * n);
+            for (int k = 0; k < n; k++)
+                if (ids.items[2 * k] != (rows[i].left ? lode_vocab_find(v, "ab", 2) : 3 + 'a'))
+                    fail_msg("scores %g and %g, %d times", (double)rows[i].ab, (double)rows[i].bc, n);
+            lode_tokens_free(&ids);
+            lode_vocab_close(v);
+            naive_free(&vocab);
+        }
+}
+
+/* The text of a control token in two or three parts, with text around it. */
+TEST(a_control_token_is_seen_only_where_all_of_it_may_be_one) {
+    (void)state_;
+    static const char text[] = "x</s>y";
+    enum { FROM = 1, TO = 5, N = 6 };
+    lode_vocab *v;
+    lode_err e = { 0 };
+    for (int kind = 0; kind < 2; kind++) {
+        naive_init(&vocab, kind ? LODE_VOCAB_BPE : LODE_VOCAB_SPM);
+        vocab.d.add_space_prefix = 0;
+        CHECK_OK(lode_vocab_open(&v, &vocab.d, &e), &e);
+        for (size_t a = 0; a <= N; a++)
+            for (size_t b = a; b <= N; b++)
+                for (unsigned special = 0; special < 8; special++) {
+                    lode_tokens ids = { 0 };
+                    const lode_text_part parts[] = { { text, a, special & 1 },
+                                                     { text + a, b - a, special & 2 },
+                                                     { text + b, N - b, special & 4 } };
+                    bool want = true;
+                    for (size_t i = FROM; i < TO; i++) want = want && special >> (i < a ? 0 : i < b ? 1 : 2) & 1;
+                    CHECK_OK(lode_encode_parts(v, parts, 3, 0, &ids, &e), &e);
+                    bool seen = false;
+                    for (size_t i = 0; i < ids.n; i++) seen = seen || ids.items[i] == 2;
+                    if (seen != want || ids.n != (want ? 3 : N))
+                        fail_msg("cut at %zu and %zu, special %u: %zu ids", a, b, special, ids.n);
+                    lode_tokens_free(&ids);
+                }
+        lode_vocab_close(v);
+        naive_free(&vocab);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_without_a_vocabulary_is_refused),
         cmocka_unit_test(encoding_takes_time_that_grows_as_the_text),
         cmocka_unit_test(every_family_of_pre_tokenizers_takes_time_that_grows_as_the_text),
         cmocka_unit_test(jais_2_cuts_blanks_into_powers_of_two_and_leaves_one_before_a_word),
+        cmocka_unit_test(pairs_join_in_the_order_of_their_scores_also_where_these_are_no_numbers),
+        cmocka_unit_test(a_control_token_is_seen_only_where_all_of_it_may_be_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

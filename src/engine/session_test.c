@@ -279,6 +279,39 @@ TEST(an_edit_of_one_sequence_is_not_seen_by_another_that_shares_its_pages) {
     close_world(&w);
 }
 
+/* Two sequences share all pages, the last one not full; whoever goes on needs a copy of it first. */
+TEST(a_copy_of_a_shared_page_needs_room_like_any_page) {
+    (void)state_;
+    world w;
+    lode_err e = { 0 };
+    float want[N_VOCAB_MAX];
+    open_world(&w, "llama", LODE_F32);
+    reference(&w, want);
+    for (int n_free = 0; n_free < 3; n_free++) { /* pages */
+        const lode_session_desc d = { .n_ctx = (2 + n_free) * LODE_PAGE, .n_seq = 2 };
+        lode_session *s = open_session(&w, &d);
+        append(&w, s, 0, 0, 69, 69);
+        CHECK_OK(lode_seq_copy(s, 0, 1, -1, &e), &e);
+        assert_int_equal(lode_session_n_free(s), n_free * LODE_PAGE);
+        const lode_batch_token both[] = { { text_id(&w, 69), 0, true }, { text_id(&w, 69), 1, true } };
+        for (int seq = 0; seq < 2 && n_free == 0; seq++) {
+            CHECK_FAILS(lode_session_run(s, &both[seq], 1, &e), &e, LODE_E_FULL, "context is full");
+            CHECK_FAILS(lode_seq_shift(s, seq, 0, 5, &e), &e, LODE_E_FULL, "context is full");
+            assert_int_equal(lode_seq_length(s, seq), 69);
+        }
+        if (n_free == 0) CHECK_OK(lode_seq_remove(s, 1, 0, -1, &e), &e);
+        const int at_once = n_free == 2 ? 2 : 1; /* a batch of both asks for two, whoever copies first */
+        for (int at = 0; at < (n_free ? 2 : 1); at += at_once) {
+            CHECK_OK(lode_session_run(s, both + at, at_once, &e), &e);
+            for (int i = 0; i < at_once; i++)
+                assert_memory_equal(lode_session_logits(s, i), want, (size_t)w.n_vocab * sizeof *want);
+        }
+        if (n_free) assert_int_equal(lode_session_n_free(s), (n_free - 1) * LODE_PAGE);
+        lode_session_close(s);
+    }
+    close_world(&w);
+}
+
 TEST(a_shift_moves_positions_and_keeps_the_rest_usable) {
     (void)state_;
     world w;
@@ -475,6 +508,7 @@ int main(void) {
         cmocka_unit_test(a_model_in_parts_is_the_same_model),
         cmocka_unit_test(a_removed_tail_and_a_copy_continue_as_if_fresh),
         cmocka_unit_test(an_edit_of_one_sequence_is_not_seen_by_another_that_shares_its_pages),
+        cmocka_unit_test(a_copy_of_a_shared_page_needs_room_like_any_page),
         cmocka_unit_test(a_shift_moves_positions_and_keeps_the_rest_usable),
         cmocka_unit_test(a_sequence_moved_as_a_whole_goes_on_as_one_that_started_there),
         cmocka_unit_test(a_refused_batch_changes_nothing),

@@ -30,6 +30,10 @@ scenario('surrogate-utf8', ['sur', 0xED, 0xA0, 0x81, ' end'])
 t = piece('[[loop]]', 4); x = piece(' x'); nxt[t] = {x: HI}; nxt[x] = {x: HI}
 if '--talk' in sys.argv: nxt[3 + ord(':')] = {x: HI}
 trig['loop'] = (t, b' x x x ... until a limit')
+# Wherever the answer could end it does, in this order; only where no end is allowed it goes on.
+t = piece('[[ends]]', 4); x, y = piece('E'), piece(' y'); nxt[t] = {x: HI}; nxt[x] = {y: HI - 3}; nxt[y] = {y: HI - 3}
+for i, end in enumerate([EOS, piece('<|im_end|>', 3), piece('<|eot_id|>', 3)]): nxt[x][end] = nxt[y][end] = HI - i
+trig['ends'] = (t, b'E, then y without end where every end token is kept out')
 t = piece('[[eos-first]]', 4); nxt[t] = {EOS: HI}; trig['eos-first'] = (t, b'')
 scenario('tool', ['{"name":"', 'f', '","arguments":{"q":"', 'caf', '\\', 'u00', 'e9 ', '\\ud83d', '\\ude', '00', '"}}'])
 t = piece('[[dist]]', 4); d = {}

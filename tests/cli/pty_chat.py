@@ -179,3 +179,22 @@ t.wait_for(b"\n> ")
 t.settle()
 t.type(b"\x04")
 t.leave(0)
+
+# A full context keeps what --keep says, to the token: the next question, which begins with those 30, is computed from
+# there on. A step takes one token here, and the trace counts them: 31 of the question, 129 of the answer's 130, 1 of
+# the second question.
+trace = os.path.join(os.path.dirname(model), "trace.json")
+t = Talk(args=("-c", "128", "-n", "130", "-b", "1", "-t", "1", "--keep", "30", "--trace", trace))
+t.wait_for(b"> ")
+t.type(b"z" * 29 + b"[[loop]]\n")
+t.wait_for(b"49 older ones are forgotten")
+t.wait_for(b"\n> ")
+t.settle(0.1)
+t.type(b"z" * 29 + b"[[eos-first]]\n")
+t.wait_for(b"turns forgotten: 1")
+t.settle()
+t.type(b"\x04")
+t.leave(0)
+steps = open(trace).read().count('"get_rows embd"')
+if steps != 161:
+    sys.exit(f"{steps} tokens were computed, want 161")

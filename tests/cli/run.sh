@@ -10,6 +10,8 @@ ask 0 -p '[[eos-first]]' && out ''
 ask 0 -p '[[loop]]' -n 3 && out ' x x x'
 ask 0 -p '[[loop]]' -n 0 && out ''
 ask 0 -p '[[stop-span]]' --ignore-eos -n 5 && out 'O P Q R S'
+ask 0 -p '[[ends]]' -n 4 && out 'E'
+ask 0 -p '[[ends]]' --ignore-eos -n 4 && out 'E y y y'
 # The prompt from a file and from standard input.
 printf '[[stop-near-miss]]' > "$WORK/in"
 ask 0 && out 'Alice! bye'

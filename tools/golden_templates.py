@@ -96,6 +96,32 @@ end
 {% for a in ['x','y','z'] %}{{ loop.cycle('1','2') }}{{ loop.previtem }}{{ loop.nextitem }} {% endfor %}
 {{ 10 | tojson }} {{ "a/b" | tojson }} {{ [] | tojson }} {{ {} | tojson }} {{ none | tojson }}
 """.strip("\n")
+# Tables: every method, slice and order over values at the ends of what they take.
+texts = ["''", "'a'", "' a b  c '", "'aXbXXc'", "'xxaxx'", "'a\\nb\\n\\nc\\n'", "'abab'", "'X'"]
+methods = {
+    "split": ["", "none, 0", "none, 1", "none, 2", "none, 9", "'X'", "'X', 0", "'X', 1", "'X', 2", "'XX'", "' '"],
+    "rsplit": ["", "none, 0", "none, 1", "none, 2", "none, 9", "'X'", "'X', 0", "'X', 1", "'X', 2", "'XX'", "' '"],
+    "splitlines": [""], "upper": [""], "lower": [""], "title": [""], "capitalize": [""],
+    "strip": ["", "'x'", "'a '", "''"], "lstrip": ["", "'x'", "'a '"], "rstrip": ["", "'x'", "' c'"],
+    "startswith": ["''", "'a'", "('b', 'x')", "'abababab'"], "endswith": ["''", "'b'", "('c', 'xx')", "'abababab'"],
+    "replace": ["'X', '-'", "'X', '-', 1", "'X', '-', 0", "'ab', ''", "'', '.'", "'', '.', 1"],
+    "find": ["'b'", "''", "'zz'", "'XX'"], "count": ["'X'", "''", "'ab'", "'zz'"], "join": ["['1', '2']", "[]", "['1']"],
+}
+ends = ["", "0", "1", "2", "4", "9", "-1", "-2", "-9"]
+people = "[{'n': 1, 't': 'a'}, {'n': 0, 't': 'b'}, {'n': 1, 't': 'c'}, {'n': 0, 't': 'd'}]"
+tables = ["|".join("{{ %s.%s(%s) }}" % (t, m, a) for t in texts) for m, rows in methods.items() for a in rows]
+tables += ["|".join("{{ 'abcd'[%s:%s%s] }}{{ [1, 2, 3, 4][%s:%s%s] }}" % (a, b, c, a, b, c) for b in ends)
+           for a in ends for c in ("", ":2", ":-1", ":-2")]
+tables += ["|".join("{{ %s %s %s }}" % (a, op, b) for a in ("7", "-7", "0", "2.5", "true") for b in ("2", "-2", "3", "0.5"))
+           for op in ("+", "-", "*", "/", "//", "%", "<", ">=", "==", "and", "or")]
+tables += ["{{ %s | sort(attribute='n', reverse=%s) }}{{ %s | sort(attribute='n,t', reverse=%s) }}" % (people, r, people, r)
+           for r in ("true", "false")]
+tables += ["{{ ['b', 'A', 'a', 'B'] | sort(case_sensitive=%s, reverse=%s) }}{{ {'b': 1, 'A': 2, 'a': 1} | dictsort(%s, '%s', %s) }}"
+           % (c, r, c, by, r) for c in ("true", "false") for r in ("true", "false") for by in ("key", "value")]
+tables += ["{{ [[1, 2], [3, 4]] | map(attribute='1') | list }}{{ [{'a': {'b': [5]}}] | map(attribute='a.b.0') | list }}"]
+tables += ["{{ [1.5, 2.5, -1.5, 2.675, 1234.5, 0.1, 1e300, 2.5e-7] | map('round', %d) | list }}" % n for n in (0, 1, 2, 20)]
+tables += [a + "{%" + b + " if true " + c + "%}" + d + "x" + a + "{%" + b + " endif " + c + "%}" + d + "y"
+           for a in ("", "  ", "\n ", "z ") for b in ("", "-", "+") for c in ("", "-", "+") for d in ("", "\n", " \n")]
 here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 os.chdir(here)
 lines, cases = small.split("\n"), []
@@ -104,7 +130,7 @@ while i < len(lines):
     if lines[i].startswith("  {% if true"): joined.append("\n".join(lines[i:i + 4])); i += 4
     elif lines[i].startswith("{# comment"): joined.append("\n".join(lines[i:i + 2])); i += 2
     else: joined.append(lines[i]); i += 1
-sources = [(t, t, [talks[0]]) for t in joined]
+sources = [(t, t, [talks[0]]) for t in joined + tables]
 # One template a line; the sign stands for a newline.
 sources += [(t, t, [talks[0]]) for line in open("tests/templates/cases.txt").read().split("\n")[:-1]
             for t in [line.replace("\u23ce", "\n")]]

@@ -241,6 +241,36 @@ TEST(a_pipe_or_a_link_at_the_name_to_write_stays) {
     assert_int_equal(rmdir(dir), 0);
 }
 
+/* Sizes around the limit and around the pieces in which a file is read. */
+TEST(a_file_is_read_whole_up_to_the_limit_and_refused_beyond) {
+    (void)state_;
+    enum { MOST = 40000 };
+    static const size_t sizes[] = { 0, 1, 100, 16383, 16384, 16385, 32768, MOST };
+    char path[] = "/tmp/lode_base_XXXXXX", *bytes = malloc(MOST);
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0 && bytes);
+    for (size_t i = 0; i < MOST; i++) bytes[i] = (char)(i * 31 >> 3);
+    assert_int_equal(write(fd, bytes, MOST), MOST);
+    for (size_t k = sizeof sizes / sizeof *sizes; k-- > 0;) {
+        const size_t n = sizes[k];
+        char *got = NULL;
+        size_t n_got = 0;
+        lode_err e = { 0 };
+        assert_int_equal(ftruncate(fd, (off_t)n), 0);
+        for (size_t limit = n; limit <= n + 1; limit++) {
+            CHECK_OK(lode_file_read(path, limit, &got, &n_got, &e), &e);
+            assert_int_equal(n_got, n);
+            assert_memory_equal(got, bytes, n);
+            assert_int_equal(got[n], 0);
+            free(got);
+        }
+        if (n > 0) CHECK_FAILS(lode_file_read(path, n - 1, &got, &n_got, &e), &e, LODE_E_FULL, "limit");
+    }
+    close(fd);
+    unlink(path);
+    free(bytes);
+}
+
 TEST(the_clock_does_not_go_back) {
     (void)state_;
     const int64_t a = lode_clock_ns();
@@ -261,6 +291,7 @@ int main(void) {
         cmocka_unit_test(a_file_that_could_not_be_written_is_an_error_and_leaves_nothing),
         cmocka_unit_test(copies_of_text_end_in_a_zero_and_are_apart),
         cmocka_unit_test(a_pipe_or_a_link_at_the_name_to_write_stays),
+        cmocka_unit_test(a_file_is_read_whole_up_to_the_limit_and_refused_beyond),
         cmocka_unit_test(the_clock_does_not_go_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

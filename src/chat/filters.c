@@ -73,13 +73,24 @@ val f_join(ctx *c, val v, const call *a) {
     return sb_val(&s);
 }
 
+/* A step of a path: digits are an index. */
+static val step_of(val name, size_t from, size_t n) {
+    int64_t at = 0;
+    bool index = n > 0 && n < 10;
+    for (size_t i = from; i < from + n && index; i++) {
+        index = name.s.p[i] >= '0' && name.s.p[i] <= '9';
+        at = at * 10 + (name.s.p[i] - '0');
+    }
+    return index ? v_int(at) : substr(name, from, n);
+}
+
 /* What lies at "a.b" of an item. */
 static val path(ctx *c, val v, val name) {
     if (name.k != V_STR) return get_item(c, v, name);
     size_t from = 0;
     for (size_t i = 0; i <= name.s.n && !c->failed; i++) {
         if (i < name.s.n && name.s.p[i] != '.') continue;
-        v = v.k == V_UNDEF ? v : get_item(c, v, substr(name, from, i - from));
+        v = v.k == V_UNDEF ? v : get_item(c, v, step_of(name, from, i - from));
         from = i + 1;
     }
     return v;

@@ -31,6 +31,11 @@ int args_read(args *a, const char *command, char letter, int argc, char **argv);
 bool args_int(const args *a, opt_id id, int otherwise, int least, int most, int *out);
 bool args_real(const args *a, opt_id id, double *out); /* *out is kept when the option was not given */
 
+/* The number of threads that -t asks for, 0 when it was not given: no more than there are processors, which is told. */
+bool args_threads(const args *a, int *out);
+/* Nothing but white space. */
+bool is_blank(const char *text, size_t n);
+
 /* "lode: ..." on standard error; returns EXIT_FAILED. */
 int fail(const lode_err *e);
 int fail_text(const char *fmt, ...) LODE_PRINTF(1, 2);
@@ -76,6 +81,9 @@ int feed(engine *en, const int32_t *ids, size_t n);
 extern volatile int interrupted;
 extern volatile int terminated; /* SIGTERM: as Ctrl-C, and leave */
 void catch_interrupts(void);
+/* The file that will stand at `path` is being written: what there is of it goes when a signal ends the program. NULL:
+ * it is whole. */
+void writing(const char *path);
 bool use_colour(void);
 bool terminal_is_able(void); /* standard input and output are one that can move its cursor */
 

@@ -27,12 +27,22 @@ static int find(const char *name, char letter) {
     return -1;
 }
 
+/* How far what was typed is from an option: as many changes, or none where one begins like the other. */
+static int distance(const char *name, const char *lng) {
+    const size_t n = strlen(name), n_lng = strlen(lng), both = n < n_lng ? n : n_lng;
+    return both > 4 && strncmp(name, lng, both) == 0 ? 0 : lode_edit_distance(name, lng);
+}
+
 static int unknown(const char *name, const char *command, char letter) {
-    int best = 4;
-    const char *meant = NULL;
+    int best = strlen(name) < 6 ? (int)strlen(name) - 2 : 4; /* of a few letters too many changes leave nothing */
+    const char *meant = NULL, *eq = strchr(name, '=');
     for (int i = 0; i < N_OPT; i++) {
-        const int d = lode_edit_distance(name, rows[i].lng);
-        if (!applies(&rows[i], letter) || d >= best) continue;
+        const char *shrt = rows[i].shrt;
+        if (!applies(&rows[i], letter)) continue;
+        if (eq && shrt && strlen(shrt) == (size_t)(eq - name) && !strncmp(shrt, name, strlen(shrt)))
+            return fail_usage("lode %s has no option %s; did you mean %s %s?", command, name, shrt, eq + 1);
+        const int d = distance(name, rows[i].lng);
+        if (d >= best) continue;
         best = d;
         meant = rows[i].lng;
     }
@@ -78,6 +88,36 @@ static void help(const char *command, char letter, bool all) {
     }
 }
 
+/* Options of which one takes all meaning from the other. */
+static const struct {
+    opt_id first, second;
+    const char *why;
+} apart[] = {
+    { OPT_PROMPT, OPT_FILE, "both give the text" },
+    { OPT_RAW, OPT_SYSTEM, "a system prompt needs the chat template" },
+    { OPT_PRINT, OPT_TRACE, "the first runs nothing that has times" },
+};
+
+static const char *shown(opt_id id) { return rows[id].shrt ? rows[id].shrt : rows[id].lng; }
+
+/* Whether the value is a name, which cannot be empty. Numbers have their own message, as -m has. */
+static bool names_something(const opt_row *r) {
+    static const char *const others[] = { "TEXT", "LIST", "N", "X" };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(r->arg, others[i])) return false;
+    return r != &rows[OPT_MODEL];
+}
+
+static int check_apart(const args *a, const char *command) {
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (a->value[apart[i].first] && a->value[apart[i].second])
+            return fail_usage("lode %s: %s and %s: %s; drop one of them", command, shown(apart[i].first),
+                              shown(apart[i].second), apart[i].why);
+    if (a->value[OPT_MODEL] && a->rest)
+        return fail_usage("lode %s: -m and %s: both name a file; drop one of them", command, a->rest);
+    return 0;
+}
+
 int args_read(args *a, const char *command, char letter, int argc, char **argv) {
     *a = (args){ .letter = letter, .program = a->program };
     for (int i = 0; i < argc; i++) {
@@ -93,6 +133,7 @@ int args_read(args *a, const char *command, char letter, int argc, char **argv) 
         const int k = find(name, letter);
         if (k < 0) return unknown(name, command, letter);
         if (!rows[k].arg) {
+            if (eq) return fail_usage("%s takes no value: drop %s", name, eq);
             a->value[k] = "";
         } else if (eq) {
             a->value[k] = eq + 1;
@@ -101,8 +142,10 @@ int args_read(args *a, const char *command, char letter, int argc, char **argv) 
         } else {
             return fail_usage("%s needs a value: %s %s", name, name, rows[k].arg);
         }
+        if (rows[k].arg && !*a->value[k] && names_something(&rows[k]))
+            return fail_usage("%s '': expected %s", name, rows[k].arg);
     }
-    if (!a->value[OPT_HELP] && !a->value[OPT_HELP_ALL]) return 0;
+    if (!a->value[OPT_HELP] && !a->value[OPT_HELP_ALL]) return check_apart(a, command);
     help(command, letter, a->value[OPT_HELP_ALL] != NULL);
     return -1;
 }

@@ -116,7 +116,7 @@ static int answer_input(chat *c) {
     char *text;
     size_t n;
     if (lode_file_read("-", (size_t)256 << 20, &text, &n, &e) != LODE_OK) return fail(&e);
-    while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' ')) n--;
+    while (n > 0 && is_blank(text + n - 1, 1)) n--;
     if (n == 0) fprintf(stderr, "> %s\n", question);
     const int rc = n ? turn(c, text, n) : turn(c, question, sizeof question - 1);
     free(text);
@@ -186,7 +186,7 @@ static int talk(chat *c) {
         }
         warned = false;
         if (text.failed) rc = fail_text("out of memory");
-        if (rc || text.n == 0) continue;
+        if (rc || is_blank(text.p, text.n)) continue;
         if (text.p[0] == '/') {
             if (slash(c, text.p)) break;
             continue;

@@ -113,7 +113,7 @@ int cmd_compare(const args *a) {
     const int missing = check_model(a, path);
     if (missing) return missing;
     if (act && !w.act_f32 && strcmp(act, "default") != 0) return fail_usage("--act %s: expected default or f32", act);
-    if (!args_int(a, OPT_THREADS, 0, 1, 1024, &w.n_threads)) return EXIT_USAGE;
+    if (!args_threads(a, &w.n_threads)) return EXIT_USAGE;
     const way o = other_way(&w, a->value[OPT_AGAINST] ? a->value[OPT_AGAINST] : "f32");
     lode_status s = compute(path, &w, &x, &e);
     if (s == LODE_OK) s = compute(path, &o, &y, &e);

@@ -25,7 +25,7 @@ static void log_line(void *user, lode_log_level level, const char *subsystem, co
 int cmd_convert(const args *a) {
     lode_err e = { 0 };
     lode_str out = { 0 };
-    if (!a->rest) return fail_usage("which folder? lode convert FOLDER");
+    if (!a->rest || !*a->rest) return fail_usage("which folder? lode convert FOLDER");
     const char *type_name = a->value[OPT_OUTTYPE] ? a->value[OPT_OUTTYPE] : "f16";
     const lode_type type = lode_type_of_name(type_name);
     if (type == LODE_N_TYPE || !lode_convert_can(type))
@@ -38,6 +38,7 @@ int cmd_convert(const args *a) {
         lode_str_printf(&out, "%.*s-%s.gguf", (int)n, a->rest, lode_type_name(type));
     if (out.failed) return fail_text("out of memory");
     catch_interrupts();
+    writing(out.p);
     const lode_convert_desc d = { .in_dir = a->rest,
                                   .out_path = out.p,
                                   .type = type,
@@ -46,6 +47,7 @@ int cmd_convert(const args *a) {
                                   .abort = stop_asked,
                                   .log = { log_line, NULL } };
     const lode_status s = lode_convert(&d, &e);
+    writing(NULL);
     if (isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
     if (s == LODE_OK) printf("%s\n", out.p);
     lode_str_free(&out);

@@ -29,7 +29,10 @@ static int read_prompt(const args *a, char **text, size_t *n) {
 static int encode(const args *a, const engine *en, const char *text, size_t n, lode_tokens *ids) {
     lode_err e = { 0 };
     lode_status s;
-    if (n == 0 && !a->value[OPT_RAW]) return fail_text("the prompt is empty: give one with -p, -f or standard input");
+    if (is_blank(text, n) && !a->value[OPT_RAW])
+        return fail_text("the prompt is empty: give one with -p, -f or standard input");
+    if (a->value[OPT_SYSTEM] && lode_model_chat_template(en->model).n == 0)
+        return fail_text("%s: has no chat template, which a system prompt needs: drop -sys", a->value[OPT_MODEL]);
     if (a->value[OPT_RAW] || lode_model_chat_template(en->model).n == 0) {
         s = lode_encode(en->vocab, text, n, LODE_ENCODE_BOS, ids, &e);
     } else {

@@ -1,5 +1,6 @@
 /* engine.c - opens models by the options, feeds prompts, generates answers. */
 #include "app/app.h"
+#include "base/cpus.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -81,6 +82,23 @@ static int one_of(const args *a, opt_id id, const char *option, const char *firs
     return fail_usage("%s '%s': expected %s or %s", option, v, first, second);
 }
 
+bool args_threads(const args *a, int *out) {
+    const int most = lode_processors();
+    if (!args_int(a, OPT_THREADS, 0, -1, 1024, out)) return false;
+    if (*out < 0) *out = 0; /* llama.cpp's way to say: the default */
+    if (*out <= most) return true;
+    fprintf(stderr, "lode: -t %d: this process may use %d processor%s, more threads would only wait: %d\n", *out, most,
+            most == 1 ? "" : "s", most);
+    *out = most;
+    return true;
+}
+
+bool is_blank(const char *text, size_t n) {
+    size_t i = 0;
+    while (i < n && text[i] && strchr(" \t\r\n\v\f", text[i])) i++;
+    return i == n;
+}
+
 int engine_open(engine *en, const args *a, int n_ctx) {
     *en = (engine){ 0 };
     lode_err e = { 0 };
@@ -94,7 +112,7 @@ int engine_open(engine *en, const args *a, int n_ctx) {
                         a->value[OPT_CTV]);
     if (!rc) rc = one_of(a, OPT_ACT, "--act", "default", "f32", &act_f32);
     if (rc) return rc;
-    if (!args_int(a, OPT_THREADS, 0, 1, 1024, &n_threads) || !args_int(a, OPT_BATCH, 0, 1, 1 << 16, &n_batch) ||
+    if (!args_threads(a, &n_threads) || !args_int(a, OPT_BATCH, 0, 1, 1 << 16, &n_batch) ||
         !args_int(a, OPT_CTX, n_ctx, 0, 1 << 30, &ctx))
         return EXIT_USAGE;
     const lode_log log = { log_line, (void *)(uintptr_t)(a->value[OPT_VERBOSE] ? "v" : NULL) };
@@ -111,7 +129,11 @@ int engine_open(engine *en, const args *a, int n_ctx) {
                                    .abort = stop_asked,
                                    .log = log };
     if (s == LODE_OK) s = lode_session_open(&en->session, en->model, &sd, &e);
-    if (s == LODE_OK && a->value[OPT_TRACE]) s = lode_session_trace(en->session, a->value[OPT_TRACE], &e);
+    if (s == LODE_OK && a->value[OPT_TRACE]) {
+        catch_interrupts(); /* one must not leave a file that is half written */
+        writing(a->value[OPT_TRACE]);
+        s = lode_session_trace(en->session, a->value[OPT_TRACE], &e);
+    }
     if (s != LODE_OK) {
         engine_close(en);
         return fail(&e);

@@ -22,6 +22,11 @@ int lode_cpus(void) {
     return all ? (int)all : 1;
 }
 
+int lode_processors(void) {
+    const size_t n = sysctl_size("hw.logicalcpu");
+    return n ? (int)n : 1;
+}
+
 size_t lode_memory_total(void) { return sysctl_size("hw.memsize"); }
 size_t lode_memory_free(void) { return lode_memory_total() / 2; }
 
@@ -89,11 +94,19 @@ static int cores_of_quota(void) {
     return quota > 0 && period > 0 ? (int)((quota + period - 1) / period) : 0;
 }
 
-int lode_cpus(void) {
-    int n = cores_of_affinity();
+static int at_most_quota(int n) {
     const int quota = cores_of_quota();
     if (quota > 0 && quota < n) n = quota;
     return n > 0 ? n : 1;
+}
+
+int lode_cpus(void) { return at_most_quota(cores_of_affinity()); }
+
+int lode_processors(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+    return at_most_quota(known ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static size_t meminfo(const char *key) {

@@ -5,6 +5,8 @@
 #include <stddef.h>
 /* Physical cores, capped by affinity and by the cgroup's CPU quota; at least 1. */
 int lode_cpus(void);
+/* Processors, two to a core where a core runs two threads at once, capped likewise: more threads only wait. */
+int lode_processors(void);
 /* Bytes of memory that are free for use, and in all, capped by the cgroup's limit; 0 when unknown. */
 size_t lode_memory_free(void);
 size_t lode_memory_total(void);

@@ -44,6 +44,7 @@ void lode_map_close(lode_map *m) {
 lode_status lode_file_read(const char *path, size_t limit, char **out, size_t *n, lode_err *err) {
     const bool is_stdin = strcmp(path, "-") == 0;
     FILE *f = is_stdin ? stdin : fopen(path, "rb");
+    if (is_stdin) path = "standard input";
     if (!f) return lode_fail(err, errno == ENOENT ? LODE_E_NOT_FOUND : LODE_E_IO, "%s: %s", path, strerror(errno));
     lode_status s = LODE_OK;
     lode_str text = { 0 };

@@ -117,8 +117,8 @@ lode_status lode_convert(const lode_convert_desc *desc, lode_err *err) {
         return lode_fail(err, LODE_E_INPUT, "type %s cannot be converted to, expected one of %s",
                          lode_type_name(desc->type), lode_convert_types());
     if (!lode_is_dir(desc->in_dir))
-        return lode_fail(err, LODE_E_NOT_FOUND, "%s: no such folder, expected one with config.json and *.safetensors",
-                         desc->in_dir);
+        return lode_fail(err, LODE_E_NOT_FOUND, "%s: %s, expected one with config.json and *.safetensors", desc->in_dir,
+                         lode_is_file(desc->in_dir) ? "is a file, no folder" : "no such folder");
     convert_model *m = lode_calloc(1, sizeof *m);
     if (!m) return lode_fail(err, LODE_E_NOMEM, "out of memory");
     m->desc = desc;

@@ -265,7 +265,7 @@ static lode_status load_vocab(lode_model *m, lode_err *err) {
     if (s == LODE_E_NOT_FOUND || s == LODE_E_UNSUPPORTED) {
         snprintf(m->vocab_note, sizeof m->vocab_note, "%s",
                  s == LODE_E_NOT_FOUND ? "the file has no tokenizer" : e.text);
-        lode_log_line(&m->log, LODE_LOG_WARN, "model", "%s: ids in, logits out", m->vocab_note);
+        lode_log_line(&m->log, LODE_LOG_INFO, "model", "%s: ids in, logits out", m->vocab_note);
         return LODE_OK;
     }
     if (s != LODE_OK) return lode_fail(err, s, "%s", e.text);

@@ -64,8 +64,11 @@ static lode_status check(const param *p, double v, lode_err *err) {
     const bool f = p->kind == KIND_F;
     const double lo = f ? (double)(float)p->lo : p->lo, hi = f ? (double)(float)p->hi : p->hi;
     const double x = f ? (double)(float)v : v;
+    /* A float's digits that mean something; all of a whole number below 2^53. */
+    const int digits = f ? 7 : 16;
     if (!(x >= lo && x <= hi))
-        return lode_fail(err, LODE_E_INPUT, "%s is %.7g, expected a number from %g to %g", p->name, v, p->lo, p->hi);
+        return lode_fail(err, LODE_E_INPUT, "%s is %.*g, expected a number from %.*g to %.*g", p->name, digits, v,
+                         digits, p->lo, digits, p->hi);
     if (!f && x != floor(x)) return lode_fail(err, LODE_E_INPUT, "%s is %.7g, expected a whole number", p->name, v);
     return LODE_OK;
 }

@@ -130,6 +130,10 @@ TEST(a_parameter_out_of_range_is_named_with_value_and_range) {
                 "top_p is 1.5, expected a number from 0 to 1");
     CHECK_FAILS(lode_sampler_set(&d, "top_p", NAN, &e), &e, LODE_E_INPUT, "top_p is nan");
     CHECK_FAILS(lode_sampler_set(&d, "top_k", 2.5, &e), &e, LODE_E_INPUT, "top_k is 2.5, expected a whole number");
+    CHECK_FAILS(lode_sampler_set(&d, "top_k", 4e9, &e), &e, LODE_E_INPUT,
+                "top_k is 4000000000, expected a number from -1 to 2147483647");
+    CHECK_FAILS(lode_sampler_set(&d, "seed", -2, &e), &e, LODE_E_INPUT,
+                "seed is -2, expected a number from -1 to 9007199254740992");
     CHECK_FAILS(lode_sampler_set(&d, "top_z", 1, &e), &e, LODE_E_INPUT, "top_z");
     CHECK_OK(lode_sampler_set(&d, "temp", 0.25, &e), &e);
     assert_true(d.temp == 0.25f);

@@ -3,6 +3,13 @@
 . "$(dirname "$0")/lib.sh"
 printf 'hello' > "$WORK/in"
 run 0 "$LODE" chat --temp 0 -n 4 -m "$MARKOV"
+for blank in '' '\n' ' \t\r\n\n '; do # the built-in question is asked in its place
+  printf "$blank" > "$WORK/in"
+  run 0 "$LODE" chat --temp 0 -n 1 -m "$MARKOV" && tells 'Why is the sky blue'
+done
+# Very long lines are refused for what they are.
+head -c 1000000 /dev/zero | tr '\0' a > "$WORK/in"
+run 1 "$LODE" chat --temp 0 -m "$MARKOV" && one_line && tells 'use a larger one (-c) or a shorter prompt'
 : > "$WORK/in"
 run 0 "$LODE" chat --temp 0 -m "$MARKOV" -n 4
 # Bytes of a message that are not UTF-8 reach the model as they are.

@@ -108,6 +108,34 @@ t.settle()
 t.type(b"\x04")
 t.leave(0)
 
+# White space is no message. A line of a megabyte is read, refused for its length, and the talk goes on.
+t = Talk()
+t.wait_for(b"> ")
+t.type(b"   \n \t\n")
+t.settle()
+if t.plain().count(b"> ") != 2 or b"Next" in t.plain():
+    sys.exit(f"white space was answered: {t.seen!r}")
+line = b"a" * 1000000 + b"\n"
+os.set_blocking(t.master, False)
+t.seen = b""
+while line:
+    ready = select.select([t.master], [t.master], [], 10)
+    if not ready[0] and not ready[1]:
+        sys.exit("a long line is not read")
+    if ready[0]:
+        t.seen = (t.seen + os.read(t.master, 65536))[-10000:]
+    if ready[1]:
+        try:
+            line = line[os.write(t.master, line[:4096]):]
+        except BlockingIOError:
+            pass
+os.set_blocking(t.master, True)
+t.wait_for(b"1000001 tokens, the context", 30)
+t.wait_for(b"\n> ")
+ask_and_stop(t)
+t.type(b"\x04")
+t.leave(0)
+
 # Ctrl-C clears a line; a second one at the empty prompt leaves.
 t = Talk()
 t.wait_for(b"> ")

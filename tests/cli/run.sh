@@ -50,6 +50,19 @@ if [ -w /dev/full ]; then
     tells "No space left"
   done
 fi
+# A stream that is closed is no file that is opened later: nothing is written where it does not belong.
+run 1 bash -c 'exec "$@" >&-' - "$LODE" run --raw --temp 0 -m "$MARKOV" -p '[[stop-near-miss]]'
+one_line
+tells "standard output"
+run 1 bash -c 'exec "$@" <&-' - "$LODE" run --raw -m "$MARKOV"
+one_line
+tells "standard input"
+run 0 bash -c 'exec "$@" 2>&-' - "$LODE" run --raw --temp 0 -c 64 -n 200 -m "$MARKOV" -p '[[loop]]' --trace "$WORK/trace"
+python3 -m json.tool "$WORK/trace" > "$WORK/out" || fault "messages in a trace"
+# White space alone is no prompt.
+run 1 "$LODE" run -m "$MARKOV" -p "$(printf ' \t\r ')"
+one_line
+tells "empty"
 # A prompt with a NUL byte in it goes on behind it, through the chat template too.
 printf 'a\0[[stop-near-miss]]' > "$WORK/in"
 run 0 "$LODE" run --temp 0 -m "$MARKOV" && out 'Alice! bye'

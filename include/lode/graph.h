@@ -258,7 +258,7 @@ typedef struct lode_ssm_scan_src {
     lode_tensor *dt;    /* [h, t, s], before softplus */
     lode_tensor *a;     /* [1, h] or [n, h] */
     lode_tensor *b, *c; /* [n, g, t, s], g divides h */
-    lode_tensor *ids;   /* i32 [s]: which state each sequence starts from */
+    lode_tensor *ids;   /* i32 [s]: which state each sequence starts from; one outside: zeros */
 } lode_ssm_scan_src;
 LODE_API lode_tensor *lode_ssm_scan(lode_graph *g, const lode_ssm_scan_src *src, int n_states);
 /* Matrix states: heads of size s; inputs [s, h, t] unless said, state [s * s * h, n] -> [s h, t + s n]: t rows of

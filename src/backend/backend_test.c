@@ -3,6 +3,7 @@
 #include "base/test.h"
 #include "graph/graph.h"
 
+#include <dlfcn.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -294,6 +295,7 @@ TEST(a_loaded_backend_is_taken_only_with_the_right_mark_version_and_size_of_tabl
     place p;
     open_place(&p);
     const int n = lode_runtime_n_devices(p.rt);
+    char good[64];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char dir[] = "/tmp/lode_backend_XXXXXX", path[64];
         lode_err e = { 0 };
@@ -304,11 +306,19 @@ TEST(a_loaded_backend_is_taken_only_with_the_right_mark_version_and_size_of_tabl
             CHECK_FAILS(lode_runtime_load(p.rt, path, &e), &e, LODE_E_UNSUPPORTED, rows[i].why);
         else
             CHECK_OK(lode_runtime_load(p.rt, path, &e), &e);
+        assert_int_equal(dlopen(path, RTLD_NOW | RTLD_NOLOAD) == NULL,
+                         rows[i].why != NULL); /* a refused one is let go */
+        if (i == 0) snprintf(good, sizeof good, "%s", path);
         remove(path);
         rmdir(dir);
     }
     assert_int_equal(lode_runtime_n_devices(p.rt), n);
     lode_runtime_close(p.rt);
+    void *mine = dlopen(good, RTLD_NOW | RTLD_NOLOAD); /* held by the look above alone */
+    assert_non_null(mine);
+    dlclose(mine);
+    dlclose(mine);
+    assert_null(dlopen(good, RTLD_NOW | RTLD_NOLOAD));
 }
 
 int main(void) {

@@ -119,6 +119,16 @@ TEST(edit_distance_counts_changes) {
     assert_int_equal(lode_edit_distance("kitten", "sitting"), 3);
     assert_int_equal(lode_edit_distance("", "abc"), 3);
     assert_int_equal(lode_edit_distance("same", "same"), 0);
+    char a[300], b[300];
+    static const int lengths[] = { 0, 1, 62, 63, 64, 65, 299 }; /* words of more than 63 bytes are far from any other */
+    for (int i = 0; i < 7; i++)
+        for (int k = 0; k < 7; k++) {
+            memset(a, 'x', sizeof a);
+            memset(b, 'x', sizeof b);
+            a[lengths[i]] = b[lengths[k]] = '\0';
+            const bool too_long = lengths[i] > 63 || lengths[k] > 63;
+            assert_int_equal(lode_edit_distance(a, b), too_long ? 64 : abs(lengths[i] - lengths[k]));
+        }
 }
 
 TEST(a_discarded_file_leaves_nothing_and_a_committed_one_is_whole) {

@@ -83,6 +83,18 @@ TEST(lists_and_texts_that_would_take_all_memory_are_refused) {
     }
 }
 
+TEST(ranges_up_to_the_largest_numbers_end) {
+    (void)state_;
+    lode_err e = { 0 };
+    lode_chat_text out;
+    static const char t[] = "{{ range(0, 9223372036854775807, 6000000000000000000) | list }}"
+                            "{{ range(0, -9223372036854775807, -6000000000000000000) | list }}"
+                            "{{ range(9223372036854775805, 9223372036854775807) | length }}";
+    CHECK_OK(render(t, sizeof t - 1, "{}", &out, &e), &e);
+    assert_string_equal(out.text, "[0, 6000000000000000000][0, -6000000000000000000]2");
+    lode_chat_text_free(&out);
+}
+
 TEST(errors_name_the_line_and_what_was_expected) {
     (void)state_;
     lode_err e = { 0 };
@@ -126,6 +138,7 @@ int main(void) {
         cmocka_unit_test(only_the_templates_own_text_is_marked_as_such),
         cmocka_unit_test(endless_and_deep_templates_are_refused),
         cmocka_unit_test(lists_and_texts_that_would_take_all_memory_are_refused),
+        cmocka_unit_test(ranges_up_to_the_largest_numbers_end),
         cmocka_unit_test(errors_name_the_line_and_what_was_expected),
         cmocka_unit_test(random_bytes_end_in_text_or_an_error),
     };

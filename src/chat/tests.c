@@ -173,11 +173,12 @@ static val g_range(ctx *c, val self, const call *a) {
     }
     if (a->n < 1 || v[2] == 0) return ctx_fail(c, LODE_E_FORMAT, "range needs an end and a step that is not 0");
     const double n = ceil(((double)v[1] - (double)v[0]) / (double)v[2]);
-    if (n > MAX_RANGE) return ctx_fail(c, LODE_E_FULL, "a range of more than %d numbers", MAX_RANGE);
+    if (n > (double)MAX_RANGE) return ctx_fail(c, LODE_E_FULL, "a range of more than %d numbers", MAX_RANGE);
     val out = v_list(c);
-    for (int64_t i = v[0]; !c->failed && (v[2] > 0 ? i < v[1] : i > v[1]); i += v[2]) {
+    for (int64_t i = v[0]; !c->failed && (v[2] > 0 ? i < v[1] : i > v[1]);) {
         if (--c->steps < 0) return ctx_fail(c, LODE_E_FULL, "a range that is too long");
         list_push(c, out.l, v_int(i));
+        if (__builtin_add_overflow(i, v[2], &i)) break;
     }
     return out;
 }

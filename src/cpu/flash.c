@@ -21,8 +21,8 @@ static int64_t parts_of(const lode_tensor *t) { return (keys_of(t) + LODE_ATTN_P
 
 /* Tokens of a unit: its rows fill a tile. */
 static int64_t unit_tokens(const lode_tensor *t) {
-    const int64_t n = UNIT_ROWS / group_of(t);
-    return n > 0 ? n : 1;
+    const int64_t group = group_of(t); /* 0 where there are no queries */
+    return group > 0 && group < UNIT_ROWS ? UNIT_ROWS / group : 1;
 }
 
 static bool is_plain(const lode_tensor *t) {
@@ -68,7 +68,7 @@ static size_t cut(const lode_kern *k, const lode_tensor *t, char *p, memory *m) 
     void *at[sizeof sizes / sizeof *sizes];
     size_t end = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        at[i] = p + end;
+        at[i] = p ? p + end : NULL;
         end += round64(sizes[i]);
     }
     if (m) *m = (memory){ at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7] };

@@ -57,8 +57,9 @@ static lode_gemm_args args_of(const lode_cpu_work *w, int64_t b) {
     };
 }
 
-/* Into how many runs of whole tiles the rows of one of n products are cut. */
+/* Into how many runs of whole tiles the rows of one of n products are cut; 0 where there is nothing to do. */
 static int64_t runs_of(const lode_cpu_work *w, int64_t rows, int64_t n) {
+    if (n == 0) return 0;
     const int64_t tile = w->k->row_tile, tiles = (rows + tile - 1) / tile;
     const int64_t want = ((int64_t)w->n_tasks * RUNS_PER_THREAD + n - 1) / n;
     return tiles < want ? tiles : want;
@@ -177,7 +178,7 @@ static void some_columns(const lode_cpu_work *w, lode_gemm_fn gemm, const id_scr
 static void run_id(const lode_cpu_work *w, lode_gemm_fn gemm) {
     const lode_tensor *t = w->t;
     const int64_t experts = t->src[0]->ne[2], n_columns = t->ne[1] * t->ne[2];
-    const int64_t runs = runs_of(w, t->ne[0], experts < n_columns ? experts : n_columns);
+    const int64_t runs = runs_of(w, t->ne[0], experts < n_columns ? experts + 1 : n_columns);
     const id_scratch s = cut_scratch(w);
     int64_t at = -1, n = 0;
     for (int64_t i; (i = lode_cpu_claim(w)) < runs * (experts + 1);) {

@@ -26,8 +26,16 @@ const char *lode_cpu_accepts_f32_rows(const lode_kern *k, const lode_tensor *t) 
     return t->src[0]->type == LODE_F32 ? lode_cpu_accepts_dense_rows(k, t) : "want f32";
 }
 
-const char *lode_cpu_accepts_one_weight_row(const lode_kern *k, const lode_tensor *t) {
+const char *lode_cpu_accepts_f32_pair(const lode_kern *k, const lode_tensor *t) {
     (void)k;
+    for (int i = 0; i < 2; i++)
+        if (t->src[i]->type != LODE_F32 || t->src[i]->nb[0] != sizeof(float)) return "want dense rows of f32";
+    return NULL;
+}
+
+const char *lode_cpu_accepts_one_weight_row(const lode_kern *k, const lode_tensor *t) {
+    const char *why = lode_cpu_accepts_f32_pair(k, t);
+    if (why) return why;
     return t->src[1]->ne[0] == t->ne[0] && lode_n_rows(t->src[1]) == 1 ? NULL : "the weight is not one row";
 }
 

@@ -388,6 +388,54 @@ TEST(a_refused_batch_changes_nothing) {
     close_world(&w);
 }
 
+TEST(sequences_that_are_not_there_have_nothing_and_cannot_be_edited) {
+    (void)state_;
+    static const int none[] = { -1, 2, 3, INT32_MIN, INT32_MAX };
+    world w;
+    lode_err e = { 0 };
+    open_world(&w, "llama", LODE_F32);
+    lode_session *s = open_session(&w, &(lode_session_desc){ .n_ctx = 256, .n_seq = 2 });
+    append(&w, s, 0, 0, 10, 10);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        const int32_t id = 1;
+        CHECK_FAILS(lode_session_append(s, none[i], &id, 1, &e), &e, LODE_E_INPUT, "sequence");
+        CHECK_FAILS(lode_seq_remove(s, none[i], 0, -1, &e), &e, LODE_E_INPUT, "sequence");
+        CHECK_FAILS(lode_seq_shift(s, none[i], 0, 1, &e), &e, LODE_E_INPUT, "sequence");
+        CHECK_FAILS(lode_seq_copy(s, none[i], 0, -1, &e), &e, LODE_E_INPUT, "sequence");
+        CHECK_FAILS(lode_seq_copy(s, 0, none[i], -1, &e), &e, LODE_E_INPUT, "sequence");
+        assert_int_equal(lode_seq_length(s, none[i]), 0);
+        assert_int_equal(lode_seq_next_pos(s, none[i]), 0);
+        assert_null(lode_seq_ids(s, none[i]));
+    }
+    CHECK_FAILS(lode_seq_remove(s, 0, -1, 5, &e), &e, LODE_E_INPUT, "tokens");
+    CHECK_FAILS(lode_seq_remove(s, 0, 11, -1, &e), &e, LODE_E_INPUT, "tokens");
+    CHECK_FAILS(lode_seq_shift(s, 0, 6, 5, &e), &e, LODE_E_INPUT, "tokens");
+    assert_int_equal(lode_seq_length(s, 0), 10);
+    assert_null(lode_session_logits(s, -1));
+    assert_null(lode_session_logits(s, lode_session_n_logits(s)));
+    lode_session_close(s);
+    close_world(&w);
+}
+
+/* Llama 4's rule, which Ministral 3 has: 1 + beta log(1 + floor(position / context of training)). */
+TEST(queries_of_long_contexts_are_scaled_by_their_position) {
+    (void)state_;
+    enum { ORIG = 8, TOKENS = 40 };
+    world w;
+    open_world(&w, "ministral3", LODE_F32);
+    w.m->hp.n_ctx_orig = ORIG;
+    const double beta = (double)w.m->hp.attn_temp_scale;
+    assert_true(beta > 0);
+    lode_session *s = open_session(&w, &(lode_session_desc){ .n_ctx = 64 });
+    append(&w, s, 0, 0, TOKENS, TOKENS);
+    for (int i = 0; i < TOKENS; i++)
+        assert_true(fabs((double)s->in.q_scale[i] - (1 + beta * log(1 + i / ORIG))) < 1e-6);
+    append(&w, s, 0, 0, 1, 1);
+    assert_true(fabs((double)s->in.q_scale[0] - (1 + beta * log(1 + TOKENS / ORIG))) < 1e-6);
+    lode_session_close(s);
+    close_world(&w);
+}
+
 TEST(a_trace_that_could_not_be_written_is_told) {
     (void)state_;
     world w;
@@ -512,6 +560,8 @@ int main(void) {
         cmocka_unit_test(a_shift_moves_positions_and_keeps_the_rest_usable),
         cmocka_unit_test(a_sequence_moved_as_a_whole_goes_on_as_one_that_started_there),
         cmocka_unit_test(a_refused_batch_changes_nothing),
+        cmocka_unit_test(sequences_that_are_not_there_have_nothing_and_cannot_be_edited),
+        cmocka_unit_test(queries_of_long_contexts_are_scaled_by_their_position),
         cmocka_unit_test(a_trace_that_could_not_be_written_is_told),
         cmocka_unit_test(an_aborted_run_leaves_the_sequence_as_it_was),
         cmocka_unit_test(a_run_stopped_in_any_step_gives_back_all_that_it_reserved),

@@ -5,6 +5,7 @@
 #include "base/test.h"
 #include "lode/gguf.h"
 
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,6 +76,41 @@ static lode_gguf *open_every_kind(place *p) {
     write_small(p->path, "t", 0.0f, every_kind);
     CHECK_OK(lode_gguf_open(&g, p->path, &p->e), &p->e);
     return g;
+}
+
+TEST(doubles_come_as_the_nearest_float_or_an_infinity_of_their_sign) {
+    (void)state_;
+    static const struct {
+        double value;
+        float want;
+    } rows[] = { { 0.1, 0.1f },
+                 { -2.5, -2.5f },
+                 { 1e300, (float)INFINITY },
+                 { -1e300, -(float)INFINITY },
+                 { 3.4e38, 3.4e38f },
+                 { -3.4e38, -3.4e38f },
+                 { 3.5e38, (float)INFINITY },
+                 { -3.5e38, -(float)INFINITY },
+                 { 1e-300, 0 },
+                 { (double)INFINITY, (float)INFINITY } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        place p = begin();
+        lode_gguf_writer *w;
+        lode_gguf *g;
+        float f = 7, item = 7;
+        const lode_gguf_kv kv = { { "d", 1 }, LODE_GGUF_F64, LODE_GGUF_F64, 1, (const uint8_t *)&rows[i].value, 8 };
+        CHECK_OK(lode_gguf_writer_open(&w, p.path, &p.e), &p.e);
+        lode_gguf_set_kv(w, &kv);
+        lode_gguf_set_arr(w, "a", LODE_GGUF_F64, &rows[i].value, 1);
+        CHECK_OK(lode_gguf_begin(w, &p.e), &p.e);
+        CHECK_OK(lode_gguf_finish(w, &p.e), &p.e);
+        CHECK_OK(lode_gguf_open(&g, p.path, &p.e), &p.e);
+        CHECK_OK(lode_gguf_get_f32(g, "d", &f, NULL, &p.e), &p.e);
+        assert_true(lode_gguf_arr_f32(lode_gguf_find(g, "a"), 0, &item));
+        if (f != rows[i].want || item != rows[i].want) fail_msg("%g became %g", rows[i].value, (double)f);
+        lode_gguf_close(g);
+        end(&p);
+    }
 }
 
 TEST(scalars_come_back_as_they_were_set) {
@@ -450,6 +486,7 @@ TEST(a_vocabulary_of_250000_strings_opens_in_milliseconds) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(doubles_come_as_the_nearest_float_or_an_infinity_of_their_sign),
         cmocka_unit_test(scalars_come_back_as_they_were_set),
         cmocka_unit_test(an_absent_key_is_either_fine_or_named),
         cmocka_unit_test(a_value_of_the_wrong_kind_or_range_is_refused_with_its_key),

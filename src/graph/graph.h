@@ -69,6 +69,12 @@ lode_status lode_want_type(const lode_tensor *t, int src, lode_type type, lode_e
 lode_status lode_want_floats(const lode_tensor *t, int src, lode_err *err); /* any type but integers */
 lode_status lode_want_rows(const lode_tensor *t, int src, lode_err *err);   /* nb[0] is the block: rows are dense */
 lode_status lode_want(const lode_tensor *t, bool cond, const char *what, lode_err *err);
+/* Whether n is a multiple of `of`, which is 0 in an empty tensor. */
+static inline bool lode_is_multiple(int64_t n, int64_t of) { return of > 0 && n % of == 0; }
+/* Whether a tensor has these sizes. */
+static inline bool lode_has_sizes(const lode_tensor *t, int64_t n0, int64_t n1, int64_t n2, int64_t n3) {
+    return t->ne[0] == n0 && t->ne[1] == n1 && t->ne[2] == n2 && t->ne[3] == n3;
+}
 /* Result like source k: type f32 unless said, same ne, dense. */
 lode_status lode_like(lode_tensor *t, int src, lode_type type, lode_err *err);
 /* Fills nb for dense rows of t->type; fails when sizes are not whole blocks or wrap. */

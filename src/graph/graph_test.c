@@ -88,10 +88,71 @@ TEST(a_run_time_size_is_taken_on_where_a_result_has_it_and_nowhere_else) {
     lode_graph_close(g);
 }
 
+/* `n` columns from `from` on of a row of 48; heads of 48 elements. */
+TEST(views_outside_a_tensor_are_refused_and_the_first_mistake_is_kept) {
+    (void)state_;
+    static const struct {
+        int64_t from, n;
+        bool good;
+    } rows[] = {
+        { 0, 48, true },  { 47, 1, true }, { 1, 48, false }, { 48, 1, false },        { 0, 49, false },
+        { -1, 4, false }, { 0, 0, false }, { 4, -1, false }, { INT64_MAX, 2, false }, { 2, INT64_MAX, false }
+    };
+    lode_err e = { 0 };
+    place p;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        open_place(&p);
+        const lode_tensor *t = lode_columns(p.g, p.x, rows[i].from, rows[i].n);
+        if (rows[i].good)
+            CHECK_OK(lode_graph_status(p.g, &e), &e);
+        else
+            CHECK_FAILS(lode_graph_status(p.g, &e), &e, LODE_E_SHAPE, "columns");
+        if (!rows[i].good) assert_ptr_equal(t, p.g->nowhere);
+        lode_heads(p.g, p.x, 7, 7); /* a second mistake, or the first */
+        CHECK_FAILS(lode_graph_status(p.g, &e), &e, LODE_E_SHAPE, rows[i].good ? "heads" : "columns");
+        lode_graph_close(p.g);
+    }
+}
+
+/* A result of [48, 6] into memory of the caller's. */
+TEST(results_go_into_memory_that_fits_them_and_nowhere_else) {
+    (void)state_;
+    const size_t row = 48 * sizeof(float);
+    const struct {
+        lode_tensor where;
+        bool scale, copy; /* who takes it: an op that writes dense rows, one that writes any */
+    } rows[] = {
+        { { .type = LODE_F32, .ne = { 48, 6, 1, 1 }, .nb = { 4, row, 6 * row, 6 * row } }, true, true },
+        { { .type = LODE_F32, .ne = { 48, 6, 1, 1 }, .nb = { 4, row + 64, 7 * row, 7 * row } }, true, true },
+        { { .type = LODE_F32, .ne = { 48, 6, 1, 1 }, .nb = { 8, 2 * row, 12 * row, 12 * row } }, false, true },
+        { { .type = LODE_F16, .ne = { 48, 6, 1, 1 }, .nb = { 2, row, 6 * row, 6 * row } }, false, false },
+        { { .type = LODE_F32, .ne = { 48, 5, 1, 1 }, .nb = { 4, row, 5 * row, 5 * row } }, false, false },
+        { { .type = LODE_F32, .ne = { 6, 48, 1, 1 }, .nb = { 4, 24, 6 * row, 6 * row } }, false, false },
+        { { .type = LODE_F32, .ne = { 48, 1, 6, 1 }, .nb = { 4, row, row, 6 * row } }, false, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int copy = 0; copy < 2; copy++) {
+            lode_err e = { 0 };
+            place p;
+            open_place(&p);
+            lode_tensor *t = copy ? lode_copy(p.g, p.x, LODE_F32) : lode_scale(p.g, p.x, 2);
+            lode_into(p.g, t, &rows[i].where);
+            if (copy ? rows[i].copy : rows[i].scale) {
+                CHECK_OK(lode_graph_status(p.g, &e), &e);
+                assert_memory_equal(t->nb, rows[i].where.nb, sizeof t->nb);
+            } else {
+                CHECK_FAILS(lode_graph_status(p.g, &e), &e, LODE_E_SHAPE, "cannot go into");
+            }
+            lode_graph_close(p.g);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_view_of_a_view_shows_the_right_elements_of_the_owner),
         cmocka_unit_test(a_run_time_size_is_taken_on_where_a_result_has_it_and_nowhere_else),
+        cmocka_unit_test(views_outside_a_tensor_are_refused_and_the_first_mistake_is_kept),
+        cmocka_unit_test(results_go_into_memory_that_fits_them_and_nowhere_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

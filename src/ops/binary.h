@@ -11,8 +11,8 @@ static inline lode_status lode_infer_binary(lode_tensor *t, lode_err *err) {
     LODE_TRY(lode_want(t, b->type == a->type || b->type == LODE_F32,
                        "the second input must be f32 or of the first's type", err));
     for (int i = 0; i < LODE_MAX_DIMS; i++)
-        LODE_TRY(lode_want(t, b->ne[i] > 0 && a->ne[i] % b->ne[i] == 0,
-                           "the second input must repeat to the first's sizes", err));
+        LODE_TRY(lode_want(t, lode_is_multiple(a->ne[i], b->ne[i]), "the second input must repeat to the first's sizes",
+                           err));
     return lode_like(t, 0, a->type, err);
 }
 

@@ -77,8 +77,7 @@ static lode_status infer_repeat(lode_tensor *t, lode_err *err) {
     LODE_TRY(lode_want(t, lode_type_block(x->type) == 1, "want a plain type", err));
     t->type = x->type;
     for (int i = 0; i < LODE_MAX_DIMS; i++) {
-        LODE_TRY(
-            lode_want(t, x->ne[i] > 0 && par->ne[i] % x->ne[i] == 0, "sizes are not multiples of the input's", err));
+        LODE_TRY(lode_want(t, lode_is_multiple(par->ne[i], x->ne[i]), "sizes are not multiples of the input's", err));
         t->ne[i] = par->ne[i];
     }
     return lode_dense(t, err);

@@ -77,7 +77,9 @@ static lode_status infer_im2col(lode_tensor *t, int axes, lode_err *err) {
     LODE_TRY(check_axes(t, axes, err));
     LODE_TRY(lode_want(t, d->type == LODE_F32 || d->type == LODE_F16 || d->type == LODE_BF16, "want columns of floats",
                        err));
-    LODE_TRY(lode_want(t, c > 0 && (axes == 3 || k->ne[axes] == c), "kernel and image differ in channels", err));
+    LODE_TRY(lode_want(t, axes == 3 ? lode_is_multiple(x->ne[3], c) : c > 0 && k->ne[axes] == c,
+                       "kernel and image differ in channels", err));
+    LODE_TRY(lode_want(t, axes != 1 || x->ne[3] == 1, "signals have three dimensions", err));
     t->type = (lode_type)d->type;
     t->ne[0] = c;
     for (int i = 0; i < axes; i++) {
@@ -277,6 +279,7 @@ static lode_status infer_up(lode_tensor *t, int axes, lode_err *err) {
     LODE_TRY(lode_want(t, LODE_PAR(t, up_par)->stride > 0, "want a stride above 0", err));
     LODE_TRY(lode_want(t, k->ne[axes + 1] == x->ne[axes] && lode_is_contiguous(k),
                        "want packed kernels of the image's channels", err));
+    LODE_TRY(lode_want(t, axes != 1 || (x->ne[2] == 1 && x->ne[3] == 1), "want one signal [w, c]", err));
     t->type = LODE_F32;
     for (int i = 0; i < axes; i++) t->ne[i] = (x->ne[i] - 1) * LODE_PAR(t, up_par)->stride + k->ne[i];
     t->ne[axes] = k->ne[axes];

@@ -29,7 +29,8 @@ static lode_status infer_extra(lode_tensor *t, lode_err *err) {
     if (mask)
         LODE_TRY(lode_want(t,
                            mask->type == LODE_F16 && mask->nb[0] == 2 && mask->ne[0] == k->ne[1] &&
-                               mask->ne[1] >= q->ne[1] && q->ne[2] % mask->ne[2] == 0 && q->ne[3] % mask->ne[3] == 0,
+                               mask->ne[1] >= q->ne[1] && lode_is_multiple(q->ne[2], mask->ne[2]) &&
+                               lode_is_multiple(q->ne[3], mask->ne[3]),
                            "want an f16 mask [keys, tokens, ...]", err));
     if (sinks)
         LODE_TRY(lode_want(t, sinks->type == LODE_F32 && sinks->nb[0] == 4 && sinks->ne[0] == q->ne[2],
@@ -45,7 +46,7 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
                        "want keys and values of floats", err));
     LODE_TRY(lode_want(t,
                        q->ne[0] == k->ne[0] && k->ne[1] == v->ne[1] && k->ne[2] == v->ne[2] &&
-                           q->ne[2] % k->ne[2] == 0 && q->ne[3] == k->ne[3] && q->ne[3] == v->ne[3],
+                           lode_is_multiple(q->ne[2], k->ne[2]) && q->ne[3] == k->ne[3] && q->ne[3] == v->ne[3],
                        "want q [d, t, heads, b], k [d, keys, kv heads, b], v [dv, keys, kv heads, b]", err));
     LODE_TRY(
         lode_want(t, k->ne[0] <= LODE_FLASH_MAX_D && v->ne[0] <= LODE_FLASH_MAX_D, "want heads of at most 1024", err));

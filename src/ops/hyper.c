@@ -38,7 +38,7 @@ static lode_status infer_comb(lode_tensor *t, lode_err *err) {
     LODE_TRY(all_f32(t, err));
     LODE_TRY(lode_want(t,
                        x->ne[0] == FIRST + STREAMS * STREAMS && t->src[1]->ne[0] >= 3 && t->src[2]->ne[0] == x->ne[0] &&
-                           x->ne[2] == 1,
+                           x->ne[2] == 1 && x->ne[3] == 1,
                        "want [24, t], [3] and [24]", err));
     t->type = LODE_F32;
     t->ne[0] = t->ne[1] = STREAMS;
@@ -111,8 +111,8 @@ static lode_status infer_pre(lode_tensor *t, lode_err *err) {
     const bool gated = LODE_PAR(t, hyper_par)->n != 0;
     LODE_TRY(all_f32(t, err));
     LODE_TRY(lode_want(t,
-                       x->ne[3] == 1 && (gated ? w->ne[0] == x->ne[0] && w->ne[1] == x->ne[1] && w->ne[2] == x->ne[2]
-                                               : w->ne[0] == x->ne[1] && w->ne[1] == x->ne[2]),
+                       x->ne[3] == 1 && (gated ? lode_has_sizes(w, x->ne[0], x->ne[1], x->ne[2], 1)
+                                               : lode_has_sizes(w, x->ne[1], x->ne[2], 1, 1)),
                        "want x [n, streams, t] and w [streams, t] or gates like x", err));
     t->type = LODE_F32;
     t->ne[0] = x->ne[0];
@@ -162,8 +162,9 @@ static lode_status infer_post(lode_tensor *t, lode_err *err) {
     const lode_tensor *x = t->src[0], *s = t->src[1], *post = t->src[2], *comb = t->src[3];
     LODE_TRY(all_f32(t, err));
     LODE_TRY(lode_want(t,
-                       s->ne[0] == x->ne[0] && s->ne[2] == x->ne[1] && post->ne[0] == s->ne[1] && s->ne[3] == 1 &&
-                           (!comb || (comb->ne[0] == s->ne[1] && comb->ne[1] == s->ne[1])),
+                       lode_has_sizes(x, s->ne[0], s->ne[2], 1, 1) && s->ne[3] == 1 &&
+                           lode_has_sizes(post, s->ne[1], s->ne[2], 1, 1) &&
+                           (!comb || lode_has_sizes(comb, s->ne[1], s->ne[1], s->ne[2], 1)),
                        "want x [n, t], streams [n, s, t], post [s, t], comb [s, s, t]", err));
     return lode_like(t, 1, LODE_F32, err);
 }

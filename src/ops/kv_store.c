@@ -16,6 +16,7 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     const lode_tensor *x = t->src[1], *slots = t->src[2];
     LODE_TRY(lode_want_type(t, 1, LODE_F32, err));
     LODE_TRY(lode_want_type(t, 2, LODE_I32, err));
+    for (int i = 0; i < 3; i++) LODE_TRY(lode_want_rows(t, i, err));
     LODE_TRY(lode_want(t, lode_type_can_encode(cache->type) || cache->type == LODE_F32,
                        "the cache's type has no encoder", err));
     const bool heads = x->ne[0] * x->ne[1] == cache->ne[0]; /* one head is heads, too */

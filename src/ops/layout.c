@@ -39,6 +39,7 @@ lode_tensor *lode_pad(lode_graph *g, lode_tensor *x, const lode_pad_desc *desc) 
 static lode_status infer_pad(lode_tensor *t, lode_err *err) {
     const lode_pad_desc *d = LODE_PAR(t, lode_pad_desc);
     LODE_TRY(infer_same(t, err));
+    LODE_TRY(lode_want(t, !d->circular || lode_n_elements(t) > 0, "nothing lies at the other end", err));
     for (int i = 0; i < LODE_MAX_DIMS; i++) {
         LODE_TRY(lode_want(t, d->lo[i] >= 0 && d->hi[i] >= 0, "want padding of at least 0", err));
         t->ne[i] += (int64_t)d->lo[i] + d->hi[i];

@@ -20,8 +20,9 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     for (int i = 0; i < 4; i++) LODE_TRY(lode_want_rows(t, i, err));
     LODE_TRY(lode_want(t,
                        q->ne[0] == k->ne[0] && q->ne[0] <= MAX_HEAD && k->ne[1] == 1 && q->ne[3] == k->ne[3] &&
-                           w->ne[0] == q->ne[1] && w->ne[1] == q->ne[2] && w->ne[3] == q->ne[3] &&
-                           mask->ne[0] == k->ne[2] && mask->ne[1] >= q->ne[2] && q->ne[3] % mask->ne[3] == 0,
+                           lode_has_sizes(w, q->ne[1], q->ne[2], 1, q->ne[3]) && mask->ne[2] == 1 &&
+                           mask->ne[0] == k->ne[2] && mask->ne[1] >= q->ne[2] &&
+                           lode_is_multiple(q->ne[3], mask->ne[3]),
                        "want q [d, h, t, n], k [d, 1, keys, n], w [h, t, 1, n], mask [keys, t, 1, ...]", err));
     t->type = LODE_F32;
     t->ne[0] = k->ne[2];

@@ -17,7 +17,7 @@ lode_status lode_infer_matmul(lode_tensor *t, lode_err *err) {
     LODE_TRY(lode_want_rows(t, 0, err));
     LODE_TRY(lode_want_rows(t, 1, err));
     LODE_TRY(lode_want(t, w->ne[0] == x->ne[0], "the rows' lengths differ", err));
-    LODE_TRY(lode_want(t, x->ne[2] % w->ne[2] == 0 && x->ne[3] % w->ne[3] == 0,
+    LODE_TRY(lode_want(t, lode_is_multiple(x->ne[2], w->ne[2]) && lode_is_multiple(x->ne[3], w->ne[3]),
                        "the second input's batches are no multiple of the first's", err));
     t->type = LODE_F32;
     t->ne[0] = w->ne[1];

@@ -16,7 +16,7 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     for (int i = 0; i < 3; i++) LODE_TRY(lode_want_rows(t, i, err));
     LODE_TRY(lode_want(t,
                        w->ne[0] == x->ne[0] && w->ne[3] == 1 && x->ne[3] == 1 && x->ne[2] == ids->ne[1] &&
-                           ids->ne[0] % x->ne[1] == 0 && ids->ne[2] == 1 && ids->ne[3] == 1,
+                           lode_is_multiple(ids->ne[0], x->ne[1]) && ids->ne[2] == 1 && ids->ne[3] == 1,
                        "want [k, n, experts], [k, 1 or used, t] and [used, t]", err));
     t->type = LODE_F32;
     t->ne[0] = w->ne[1];

@@ -8,8 +8,13 @@ lode_tensor *lode_norm_mul(lode_graph *g, lode_tensor *x, lode_tensor *w, float 
     return lode_op_new2(g, LODE_NORM_MUL, &par, sizeof par, x, w);
 }
 
+static lode_status infer(lode_tensor *t, lode_err *err) {
+    for (int i = 0; i < 2; i++) LODE_TRY(lode_want_type(t, i, LODE_F32, err));
+    return lode_infer_binary(t, err);
+}
+
 static lode_status infer_quant(lode_tensor *t, lode_err *err) {
-    LODE_TRY(lode_infer_binary(t, err));
+    LODE_TRY(infer(t, err));
     return lode_like(t, 0, LODE_Q8A, err);
 }
 
@@ -26,7 +31,7 @@ const lode_op_info lode_op_norm_mul = {
     .name = "norm_mul",
     .doc = "rms_norm times a weight",
     .n_src = 2,
-    .infer = lode_infer_binary,
+    .infer = infer,
     .in_place = true,
     .make = make,
     .cases = "x=f32[1] w=f32[1] | x=f32[63,3] w=f32[63] | x=f32[576,5] w=f32[576] eps=1e-6 | x=f32[64,9,7] w=f32[64]"

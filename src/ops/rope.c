@@ -21,7 +21,8 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     LODE_TRY(lode_want_float(t, 0, err));
     LODE_TRY(lode_want_type(t, 1, LODE_F32, err));
     LODE_TRY(lode_want_rows(t, 0, err));
-    LODE_TRY(lode_want(t, table->ne[1] == x->ne[2], "want one row of angles per token", err));
+    LODE_TRY(lode_want_rows(t, 1, err));
+    LODE_TRY(lode_want(t, table->ne[1] == x->ne[2] && table->ne[0] % 2 == 0, "want one row of pairs per token", err));
     LODE_TRY(
         lode_want(t, offset >= 0 && table->ne[0] + offset <= x->ne[0], "more angles than a head has elements", err));
     LODE_TRY(

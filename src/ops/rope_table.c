@@ -14,12 +14,14 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     const lode_tensor *pos = t->src[0], *f = t->src[1];
     const lode_rope_desc *d = (const lode_rope_desc *)(const void *)t->par;
     LODE_TRY(lode_want_type(t, 0, LODE_I32, err));
+    LODE_TRY(lode_want_rows(t, 0, err));
     LODE_TRY(lode_want(t, lode_n_rows(pos) == 1, "want a row of positions", err));
     LODE_TRY(lode_want(t, d->n_rot > 0 && d->n_rot % 2 == 0, "the number of turned elements must be even", err));
     LODE_TRY(lode_want(t, d->multi == LODE_ROPE_ONE || pos->ne[0] % 4 == 0, "want four positions per token", err));
     LODE_TRY(lode_want(t, d->base > 0 && d->scale > 0, "base and scale of the frequencies must be above 0", err));
     if (f) {
         LODE_TRY(lode_want_type(t, 1, LODE_F32, err));
+        LODE_TRY(lode_want_rows(t, 1, err));
         LODE_TRY(lode_want(t, f->ne[0] >= d->n_rot / 2, "want one factor per pair", err));
     }
     t->type = LODE_F32;

@@ -79,12 +79,15 @@ static lode_status infer_ssm(lode_tensor *t, lode_err *err) {
     lode_tensor *const *s = t->src;
     LODE_TRY(all_f32(t, 6, err));
     LODE_TRY(lode_want_type(t, 6, LODE_I32, err));
-    LODE_TRY(lode_want(t,
-                       s[0]->ne[0] <= MAX_STATE && s[0]->ne[1] == s[1]->ne[0] && s[0]->ne[2] == s[1]->ne[1] &&
-                           s[2]->ne[0] == s[1]->ne[1] && s[3]->ne[1] == s[1]->ne[1] && s[4]->ne[0] == s[0]->ne[0] &&
-                           s[1]->ne[1] % s[4]->ne[1] == 0 && s[6]->ne[0] == s[1]->ne[3],
-                       "want state [n, d, h, s], x [d, h, t, s], dt [h, t, s], a [1 or n, h], b and c [n, g, t, s]",
-                       err));
+    const int64_t n = s[0]->ne[0], d = s[1]->ne[0], h = s[1]->ne[1], tokens = s[1]->ne[2], seqs = s[1]->ne[3];
+    LODE_TRY(lode_want(
+        t,
+        n <= MAX_STATE && lode_has_sizes(s[0], n, d, h, s[0]->ne[3]) && lode_has_sizes(s[2], h, tokens, seqs, 1) &&
+            (s[3]->ne[0] == 1 || s[3]->ne[0] == n) && lode_has_sizes(s[3], s[3]->ne[0], h, 1, 1) &&
+            lode_is_multiple(h, s[4]->ne[1]) && lode_has_sizes(s[4], n, s[4]->ne[1], tokens, seqs) &&
+            lode_has_sizes(s[5], n, s[4]->ne[1], tokens, seqs) && lode_has_sizes(s[6], seqs, 1, 1, 1),
+        "want state [n, d, h, any], x [d, h, t, s], dt [h, t, s], a [1 or n, h], b and c [n, g, t, s], ids [s]", err));
+    LODE_TRY(lode_want_rows(t, 6, err));
     LODE_TRY(lode_want(t, LODE_PAR(t, scan_par)->n_states > 0, "want at least one state", err));
     t->type = LODE_F32;
     t->ne[0] =
@@ -109,9 +112,9 @@ static void ssm_unit(const lode_tensor *t, int64_t d, int64_t h, int64_t s) {
     const int64_t n = src[0]->ne[0], dims = x->ne[0], heads = x->ne[1], tokens = x->ne[2],
                   g = h / (heads / src[4]->ne[1]);
     const int32_t id = ((const int32_t *)(const void *)lode_host(src[6]))[s];
-    const float *state = row_of(src[0], d, h, id), *a = row_of(src[3], h, 0, 0);
+    const float *state = id >= 0 && id < src[0]->ne[3] ? row_of(src[0], d, h, id) : NULL, *a = row_of(src[3], h, 0, 0);
     double v[MAX_STATE];
-    for (int64_t i = 0; i < n; i++) v[i] = (double)state[i];
+    for (int64_t i = 0; i < n; i++) v[i] = state ? (double)state[i] : 0; /* an id outside starts from nothing */
     float *slots = data_of(t) + lode_n_elements(x) + ((s * heads + h) * dims + d) * n;
     for (int64_t k = 0; k < tokens; k++) {
         const double dt = softplus((double)row_of(src[2], k, s, 0)[h]), in = (double)row_of(x, h, k, s)[d] * dt;
@@ -161,9 +164,14 @@ static lode_status infer_wkv(lode_tensor *t, lode_err *err) {
     const int64_t s = k->ne[0], h = k->ne[1], tokens = k->ne[2];
     LODE_TRY(all_f32(t, LODE_PAR(t, scan_par)->state_src + 1, err));
     LODE_TRY(lode_want(t,
-                       s <= MAX_STATE && lode_n_elements(state) % (s * s * h) == 0 &&
-                           tokens % (lode_n_elements(state) / (s * s * h)) == 0,
+                       s <= MAX_STATE && lode_is_multiple(lode_n_elements(state), s * s * h) &&
+                           lode_is_multiple(tokens, lode_n_elements(state) / (s * s * h)),
                        "the state does not fit heads and sequences", err));
+    LODE_TRY(lode_want(t, lode_is_contiguous(state), "the state must be packed", err));
+    for (int i = 0; i < LODE_PAR(t, scan_par)->state_src; i++)
+        LODE_TRY(lode_want(t,
+                           lode_has_sizes(t->src[i], s, h, i && i == LODE_PAR(t, scan_par)->once_src ? 1 : tokens, 1),
+                           "the inputs differ in shape", err));
     t->type = LODE_F32;
     t->ne[0] = s * h;
     t->ne[1] = tokens + lode_n_elements(state) / (s * h);
@@ -250,7 +258,7 @@ static double step_wkv7(const lode_tensor *t, double *v, const int64_t at[4]) {
     };
 
 static lode_tensor *scan_node(lode_graph *g, lode_op op, lode_tensor *const *src, int n, float scale) {
-    const scan_par par = { .state_src = n - 1, .scale = scale };
+    const scan_par par = { .state_src = n - 1, .once_src = op == LODE_WKV6 ? 3 : 0, .scale = scale };
     return lode_op_new(g, op, &par, sizeof par, src, n);
 }
 
@@ -282,8 +290,11 @@ static lode_status infer_gdn(lode_tensor *t, lode_err *err) {
     LODE_TRY(all_f32(t, 6, err));
     LODE_TRY(lode_want(
         t,
-        s <= MAX_STATE && q->ne[0] == s && h % q->ne[1] == 0 && (g->ne[0] == 1 || g->ne[0] == s) &&
-            lode_n_elements(state) == s * s * h * v->ne[3],
+        s <= MAX_STATE && lode_is_multiple(h, q->ne[1]) && (g->ne[0] == 1 || g->ne[0] == s) &&
+            lode_has_sizes(q, s, q->ne[1], v->ne[2], v->ne[3]) &&
+            lode_has_sizes(t->src[1], s, q->ne[1], v->ne[2], v->ne[3]) &&
+            lode_has_sizes(g, g->ne[0], h, v->ne[2], v->ne[3]) && lode_has_sizes(t->src[4], 1, h, v->ne[2], v->ne[3]) &&
+            lode_n_elements(state) == s * s * h * v->ne[3] && lode_is_contiguous(state),
         "want q, k [s, hq, t, n], v [s, h, t, n], g [1 or s, h, t, n], beta [1, h, t, n], state [s, s, h, n]", err));
     LODE_TRY(lode_want(t, LODE_PAR(t, scan_par)->n_states > 0, "want at least one state", err));
     t->type = LODE_F32;

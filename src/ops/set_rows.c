@@ -24,8 +24,9 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
                        x->ne[0] == target->ne[0] && x->ne[1] == ids->ne[0] && x->ne[2] == target->ne[2] &&
                            x->ne[3] == target->ne[3],
                        "want [n, m, x, y], [n, r, x, y] and [r, ...]", err));
-    LODE_TRY(lode_want(t, x->ne[2] % ids->ne[1] == 0 && x->ne[3] % ids->ne[2] == 0 && ids->ne[3] == 1,
-                       "indices do not repeat to the values' sizes", err));
+    LODE_TRY(lode_want(
+        t, lode_is_multiple(x->ne[2], ids->ne[1]) && lode_is_multiple(x->ne[3], ids->ne[2]) && ids->ne[3] == 1,
+        "indices do not repeat to the values' sizes", err));
     t->type = target->type;
     memcpy(t->ne, target->ne, sizeof t->ne);
     memcpy(t->nb, target->nb, sizeof t->nb);

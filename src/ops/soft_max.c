@@ -19,10 +19,12 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     const lode_tensor *mask = masked ? t->src[1] : NULL, *sinks = masked ? t->src[2] : t->src[1];
     LODE_TRY(lode_want_type(t, 0, LODE_F32, err));
     LODE_TRY(lode_want_rows(t, 0, err));
+    if (mask) LODE_TRY(lode_want_rows(t, 1, err));
     if (mask)
         LODE_TRY(lode_want(t,
                            (mask->type == LODE_F32 || mask->type == LODE_F16) && mask->ne[0] == x->ne[0] &&
-                               mask->ne[1] >= x->ne[1] && x->ne[2] % mask->ne[2] == 0 && x->ne[3] % mask->ne[3] == 0,
+                               mask->ne[1] >= x->ne[1] && lode_is_multiple(x->ne[2], mask->ne[2]) &&
+                               lode_is_multiple(x->ne[3], mask->ne[3]),
                            "want an f32 or f16 mask [n, t, ...]", err));
     if (sinks)
         LODE_TRY(lode_want(t, sinks->type == LODE_F32 && sinks->nb[0] == 4 && sinks->ne[0] == x->ne[2],

@@ -18,8 +18,9 @@ static lode_status infer_out(lode_tensor *t, lode_err *err) {
     LODE_TRY(lode_want(t, lode_type_can_decode(a->type), "the first input has no values in floats", err));
     LODE_TRY(lode_want_type(t, 1, LODE_F32, err));
     LODE_TRY(lode_want_rows(t, 0, err));
-    LODE_TRY(lode_want(t, a->ne[1] == b->ne[1] && b->ne[2] % a->ne[2] == 0 && b->ne[3] % a->ne[3] == 0,
-                       "want [m, k, ...] and [n, k, ...]", err));
+    LODE_TRY(lode_want(
+        t, a->ne[1] == b->ne[1] && lode_is_multiple(b->ne[2], a->ne[2]) && lode_is_multiple(b->ne[3], a->ne[3]),
+        "want [m, k, ...] and [n, k, ...]", err));
     t->type = LODE_F32;
     t->ne[0] = a->ne[0];
     t->ne[1] = b->ne[0];

@@ -17,6 +17,7 @@ static lode_status infer(lode_tensor *t, lode_err *err) {
     LODE_TRY(
         lode_want(t, d->mode >= LODE_NEAREST && d->mode <= LODE_BICUBIC, "want nearest, bilinear or bicubic", err));
     LODE_TRY(lode_want(t, !d->antialias || d->mode == LODE_BILINEAR, "antialiasing is of bilinear alone", err));
+    LODE_TRY(lode_want(t, lode_n_elements(t->src[0]) > 0, "the image is empty", err));
     t->type = LODE_F32;
     for (int i = 0; i < LODE_MAX_DIMS; i++) {
         LODE_TRY(lode_want(t, d->ne[i] > 0, "want sizes above 0", err));

@@ -117,6 +117,50 @@ TEST(a_graph_gives_the_same_wherever_its_weights_lie) {
     close_devices(&d);
 }
 
+/* Values that several devices read, each of which reads only its own memory: a node never has a source elsewhere, but
+ * for the copies at the borders. */
+TEST(every_device_gets_its_own_copy_of_what_it_reads) {
+    (void)state_;
+    enum { N = 16, FAR = 3 };
+    lode_err e = { 0 };
+    lode_runtime *rt;
+    lode_stream *s[1 + FAR];
+    lode_graph *g;
+    lode_plan *p;
+    weight w[FAR];
+    float x[N], y[N], want[N] = { 0 };
+    CHECK_OK(lode_runtime_open(&rt, &(lode_runtime_desc){ .n_null_devices = FAR }, &e), &e);
+    for (int i = 0; i <= FAR; i++) CHECK_OK(lode_stream_open(&s[i], lode_runtime_device(rt, i), NULL, &e), &e);
+    CHECK_OK(lode_graph_open(&g, &e), &e);
+    lode_tensor *in = lode_input(g, "x", LODE_F32, 1, (int64_t[]){ N }, LODE_DYN_NONE), *sum = NULL;
+    for (int round = 0; round < 2; round++) /* the second time they are there already */
+        for (int i = 0; i < FAR; i++) {
+            if (!round) open_weight(&w[i], s[i + 1], N, N, (float)i);
+            lode_tensor *one = lode_matmul(g, &w[i].t, in);
+            sum = sum ? lode_add(g, sum, one) : one;
+        }
+    lode_output(g, sum);
+    CHECK_OK(lode_plan_open(&p, g, &(lode_plan_desc){ .streams = s, .n_streams = 1 + FAR }, &e), &e);
+    for (size_t i = 0; i < p->nodes.n; i++) {
+        const lode_tensor *t = p->nodes.items[i];
+        const lode_device *d = lode_stream_device(s[p->placed.items[i]]);
+        for (int k = 0; k < LODE_MAX_SRC && t->src[k]; k++)
+            assert_true(t->op == LODE_COPY || lode_device_reads(d, lode_buffer_get_type(t->src[k]->buffer)));
+    }
+    for (int i = 0; i < N; i++) x[i] = cosf((float)i);
+    for (int i = 0; i < FAR; i++)
+        for (int k = 0; k < N * N; k++) want[k / N] += 2 * sinf((float)i + (float)k) * x[k % N];
+    CHECK_OK(lode_plan_write(p, in, x, sizeof x, &e), &e);
+    CHECK_OK(lode_plan_run(p, &e), &e);
+    CHECK_OK(lode_plan_read(p, sum, 0, y, sizeof y, &e), &e);
+    for (int i = 0; i < N; i++) assert_true(fabsf(y[i] - want[i]) < 1e-4f);
+    lode_plan_close(p);
+    lode_graph_close(g);
+    for (int i = 0; i < FAR; i++) lode_buffer_close(w[i].b);
+    for (int i = 0; i <= FAR; i++) lode_stream_close(s[i]);
+    lode_runtime_close(rt);
+}
+
 TEST(fused_and_unfused_agree_and_the_log_says_what_fused) {
     (void)state_;
     devices d;
@@ -456,6 +500,7 @@ TEST(a_backend_of_another_interface_is_refused_by_name) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_graph_gives_the_same_wherever_its_weights_lie),
+        cmocka_unit_test(every_device_gets_its_own_copy_of_what_it_reads),
         cmocka_unit_test(fused_and_unfused_agree_and_the_log_says_what_fused),
         cmocka_unit_test(a_value_that_somebody_else_reads_is_not_fused_away),
         cmocka_unit_test(equal_nodes_become_one_and_nodes_that_differ_in_any_input_or_parameter_stay),

@@ -143,6 +143,30 @@ TEST(row_sizes_are_whole_blocks_and_do_not_wrap) {
     assert_int_equal(bytes, 0);
 }
 
+/* One value more or less than whole blocks, and fewer than none. */
+TEST(rows_that_are_no_whole_blocks_are_neither_read_nor_written) {
+    (void)state_;
+    float x[768] = { 0 };
+    unsigned char raw[4096] = { 0 };
+    size_t bytes;
+    for (int t = 0; t < LODE_N_TYPE; t++) {
+        const int block = lode_type_block((lode_type)t),
+                  sizes[] = { -1, -block, 1, block - 1, block + 1, 2 * block - 1 };
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            const int n = sizes[i];
+            if (n >= 0 && n % block == 0) continue;
+            for (int k = 0; k < 768; k++) x[k] = 7;
+            memset(raw, 0xAB, sizeof raw);
+            assert_false(lode_row_bytes((lode_type)t, n, &bytes));
+            assert_false(lode_encode_row((lode_type)t, x, raw, n));
+            assert_false(lode_decode_row((lode_type)t, raw, x, n));
+            assert_true(isnan(lode_dot_row((lode_type)t, raw, x, n)));
+            for (int k = 0; k < 768; k++) assert_true(x[k] == 7);
+            for (size_t k = 0; k < sizeof raw; k++) assert_int_equal(raw[k], 0xAB);
+        }
+    }
+}
+
 TEST(every_half_survives_the_way_to_float_and_back) {
     (void)state_;
     for (uint32_t h = 0; h < 0x10000; h++) {
@@ -464,6 +488,7 @@ int main(void) {
         cmocka_unit_test(the_type_table_agrees_with_the_block_structs_and_the_file_numbers),
         cmocka_unit_test(an_unknown_type_has_no_name_size_or_rows),
         cmocka_unit_test(row_sizes_are_whole_blocks_and_do_not_wrap),
+        cmocka_unit_test(rows_that_are_no_whole_blocks_are_neither_read_nor_written),
         cmocka_unit_test(every_half_survives_the_way_to_float_and_back),
         cmocka_unit_test(rounding_to_half_goes_to_nearest_even),
         cmocka_unit_test(rounding_to_bfloat16_goes_to_nearest_even),

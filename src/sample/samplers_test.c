@@ -534,6 +534,26 @@ TEST(infill_ends_when_no_text_stands_out) {
     check_left(open_ok(&d), l, &r);
 }
 
+/* Two texts as likely as each other and an end: it ends where three times the end's probability is above the average
+ * over all three, which is 2/3 of a text's. */
+TEST(infill_ends_where_ending_is_likelier_than_a_third_of_an_average_text) {
+    (void)state_;
+    static const double ends[] = { 0.05, 0.2, 0.215, 0.23, 0.5, 0.65, 0.9, 3 }; /* times a text's; 2/9 decides */
+    const int32_t eog[] = { 11 };
+    lode_sampler_desc d = plain("infill");
+    d.eog = eog;
+    d.n_eog = 1;
+    d.piece = letters;
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+        float l[N];
+        for (int i = 0; i < N; i++) l[i] = i < 2 ? 1 : -INFINITY;
+        l[11] = 1 + (float)log(ends[k]);
+        dist_ref r = ref_of(l);
+        for (int i = 0; i < 2; i++) r.in[i] = ends[k] < 2.0 / 9;
+        check_left(open_ok(&d), l, &r);
+    }
+}
+
 TEST(order_matters_where_the_definition_says_so) {
     (void)state_;
     lode_sampler_desc d = plain("temperature;top_p");
@@ -581,6 +601,7 @@ int main(void) {
         cmocka_unit_test(mirostat_2_keeps_tokens_below_its_surprise_and_learns),
         cmocka_unit_test(mirostat_1_takes_the_k_that_the_law_of_zipf_asks_for),
         cmocka_unit_test(adaptive_p_bends_towards_its_aim_and_moves_it),
+        cmocka_unit_test(infill_ends_where_ending_is_likelier_than_a_third_of_an_average_text),
         cmocka_unit_test(infill_ends_when_no_text_stands_out),
         cmocka_unit_test(order_matters_where_the_definition_says_so),
     };

@@ -274,6 +274,38 @@ TEST(a_control_token_is_seen_only_where_all_of_it_may_be_one) {
     }
 }
 
+/* Phi-3's rule: white space behind control tokens, but BOS, PAD and UNK, is swallowed; behind what users define not. */
+TEST(white_space_behind_control_tokens_alone_is_swallowed_where_a_vocabulary_says_so) {
+    (void)state_;
+    static const struct {
+        const char *text;
+        bool swallowed;
+    } rows[] = { { "<ctl>", true },  { "</s>", true },   { "<s>", false },
+                 { "<unk>", false }, { "<pad>", false }, { "<user>", false } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int strip = 0; strip < 2; strip++) {
+            lode_vocab *v;
+            lode_err e = { 0 };
+            lode_tokens ids = { 0 };
+            char text[32];
+            naive_init(&vocab, LODE_VOCAB_SPM);
+            vocab.d.add_space_prefix = 0;
+            vocab.d.strip_after_special = strip;
+            naive_token(&vocab, (lode_slice){ "<ctl>", 5 }, LODE_TOKEN_CONTROL, 0);
+            vocab.d.special[LODE_SPECIAL_PAD] = (lode_token)vocab.d.n_tokens;
+            naive_token(&vocab, (lode_slice){ "<pad>", 5 }, LODE_TOKEN_CONTROL, 0);
+            naive_token(&vocab, (lode_slice){ "<user>", 6 }, LODE_TOKEN_USER, 0);
+            CHECK_OK(lode_vocab_open(&v, &vocab.d, &e), &e);
+            const size_t n = (size_t)snprintf(text, sizeof text, "a%s \n b ", rows[i].text);
+            CHECK_OK(lode_encode(v, text, n, LODE_ENCODE_SPECIAL, &ids, &e), &e);
+            if (ids.n != (strip && rows[i].swallowed ? 4u : 7u)) fail_msg("%s: %zu ids", rows[i].text, ids.n);
+            assert_int_equal(ids.items[1], lode_vocab_find(v, rows[i].text, strlen(rows[i].text)));
+            lode_tokens_free(&ids);
+            lode_vocab_close(v);
+            naive_free(&vocab);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_without_a_vocabulary_is_refused),
@@ -281,6 +313,7 @@ int main(void) {
         cmocka_unit_test(every_family_of_pre_tokenizers_takes_time_that_grows_as_the_text),
         cmocka_unit_test(jais_2_cuts_blanks_into_powers_of_two_and_leaves_one_before_a_word),
         cmocka_unit_test(pairs_join_in_the_order_of_their_scores_also_where_these_are_no_numbers),
+        cmocka_unit_test(white_space_behind_control_tokens_alone_is_swallowed_where_a_vocabulary_says_so),
         cmocka_unit_test(a_control_token_is_seen_only_where_all_of_it_may_be_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,9 @@
  * the code and one line of text that says what was wrong, what was expected and what to do; on success it is left
  * alone. The pointer may be NULL when only the code matters. Nothing in the library ends the process on bad input.
  *
- * Pointers. They are required unless a comment says what NULL stands for; close and free take NULL. What was opened
- * last is closed first; a session keeps its model.
+ * Pointers. They are required unless a comment says what NULL stands for or nothing lies there (data of no bytes);
+ * close and free take NULL. A function that returns a lode_status answers LODE_E_INPUT where a required one is NULL.
+ * What was opened last is closed first; a session keeps its model.
  *
  * Logging. The library never writes to stdout or stderr: it calls the lode_log_fn that the caller gave to the object.
  *

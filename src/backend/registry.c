@@ -1,6 +1,7 @@
 /* registry.c - the runtime: which backends and devices there are. */
 #include "backend/iface.h"
 #include "base/mem.h"
+#include "base/need.h"
 #include "base/str.h"
 
 #include <dlfcn.h>
@@ -76,6 +77,7 @@ static lode_status add(lode_runtime *rt, const lode_backend *b, void *handle, co
 }
 
 lode_status lode_runtime_open(lode_runtime **out, const lode_runtime_desc *desc, lode_err *err) {
+    LODE_TRY(lode_need(out, __func__, err));
     lode_runtime *rt = lode_calloc(1, sizeof *rt);
     if (!rt) return lode_fail(err, LODE_E_NOMEM, "runtime: out of memory");
     if (desc) rt->desc = *desc;
@@ -103,6 +105,7 @@ void lode_runtime_close(lode_runtime *rt) {
 }
 
 lode_status lode_runtime_load(lode_runtime *rt, const char *path, lode_err *err) {
+    LODE_TRY(lode_need(rt && path, __func__, err));
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) return lode_fail(err, LODE_E_NOT_FOUND, "%s: cannot be loaded: %s", path, dlerror());
     void *symbol = dlsym(handle, "lode_backend_entry");
@@ -122,6 +125,7 @@ lode_device *lode_runtime_device(const lode_runtime *rt, int i) {
 }
 
 lode_status lode_runtime_find(const lode_runtime *rt, const char *name, lode_device **out, lode_err *err) {
+    LODE_TRY(lode_need(rt && name && out, __func__, err));
     lode_str names = { 0 };
     for (size_t i = 0; i < rt->devices.n; i++) {
         const char *have = lode_device_name(rt->devices.items[i]);

@@ -2,6 +2,7 @@
  * the generic way where the table has no entry. */
 #include "backend/iface.h"
 #include "base/mem.h"
+#include "base/need.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ lode_buffer_type *lode_device_buffer_type(const lode_device *dev) { return dev->
 
 lode_status lode_device_wrap(lode_device *dev, void *ptr, size_t size, bool read_only, lode_buffer **out,
                              lode_err *err) {
+    LODE_TRY(lode_need(dev && out && LODE_HAS(ptr, size), __func__, err));
     if (dev->ops->wrap) return dev->ops->wrap(dev, ptr, size, read_only, out, err);
     return lode_fail(err, LODE_E_UNSUPPORTED, "%s: cannot use host memory without a copy", lode_device_name(dev));
 }
@@ -65,6 +67,7 @@ bool lode_buffer_type_size_of(const lode_buffer_type *type, lode_tensor *const *
 }
 
 lode_status lode_buffer_open(lode_buffer **out, lode_buffer_type *type, size_t size, lode_err *err) {
+    LODE_TRY(lode_need(out && type, __func__, err));
     const size_t most = lode_buffer_type_max_size(type);
     if (size > most)
         return lode_fail(err, LODE_E_NOMEM, "%s: a buffer of %zu bytes is above the device's limit of %zu",
@@ -90,21 +93,25 @@ static lode_status in_range(const lode_buffer *b, size_t off, size_t size, bool 
 }
 
 lode_status lode_buffer_set(lode_buffer *b, size_t off, const void *data, size_t size, lode_err *err) {
+    LODE_TRY(lode_need(b && LODE_HAS(data, size), __func__, err));
     LODE_TRY(in_range(b, off, size, true, err));
     return size ? b->ops->set(b, off, data, size, err) : LODE_OK;
 }
 
 lode_status lode_buffer_get(const lode_buffer *b, size_t off, void *data, size_t size, lode_err *err) {
+    LODE_TRY(lode_need(b && LODE_HAS(data, size), __func__, err));
     LODE_TRY(in_range(b, off, size, false, err));
     return size ? b->ops->get(b, off, data, size, err) : LODE_OK;
 }
 
 lode_status lode_buffer_memset(lode_buffer *b, size_t off, int value, size_t size, lode_err *err) {
+    LODE_TRY(lode_need(b, __func__, err));
     LODE_TRY(in_range(b, off, size, true, err));
     return size ? b->ops->memset(b, off, value, size, err) : LODE_OK;
 }
 
 lode_status lode_buffer_clear(lode_buffer *b, int value, lode_err *err) {
+    LODE_TRY(lode_need(b, __func__, err));
     return lode_buffer_memset(b, 0, value, b->size, err);
 }
 
@@ -126,6 +133,7 @@ static lode_status bounce(const lode_buffer *src, size_t src_off, lode_buffer *d
 
 lode_status lode_buffer_copy(const lode_buffer *src, size_t src_off, lode_buffer *dst, size_t dst_off, size_t size,
                              lode_err *err) {
+    LODE_TRY(lode_need(src && dst, __func__, err));
     LODE_TRY(in_range(src, src_off, size, false, err));
     LODE_TRY(in_range(dst, dst_off, size, true, err));
     const char *from = lode_buffer_host(src);
@@ -137,6 +145,8 @@ lode_status lode_buffer_copy(const lode_buffer *src, size_t src_off, lode_buffer
 }
 
 lode_status lode_buffer_place(lode_buffer **out, lode_buffer_type *type, lode_tensor *const *t, int n, lode_err *err) {
+    LODE_TRY(lode_need(out && type && LODE_HAS(t, n), __func__, err));
+    for (int i = 0; i < n; i++) LODE_TRY(lode_need(t[i], __func__, err));
     const size_t align = lode_buffer_type_alignment(type);
     size_t bytes;
     if (!lode_buffer_type_size_of(type, t, n, &bytes))
@@ -156,6 +166,7 @@ lode_status lode_buffer_place(lode_buffer **out, lode_buffer_type *type, lode_te
 /* ---- Streams and events ---- */
 
 lode_status lode_stream_open(lode_stream **out, lode_device *dev, const lode_stream_desc *desc, lode_err *err) {
+    LODE_TRY(lode_need(out && dev, __func__, err));
     const lode_stream_desc none = { 0 };
     return dev->ops->stream_open(dev, desc ? desc : &none, out, err);
 }
@@ -169,10 +180,12 @@ void lode_stream_close(lode_stream *s) {
 lode_device *lode_stream_device(const lode_stream *s) { return s->device; }
 
 lode_status lode_stream_synchronize(lode_stream *s, lode_err *err) {
+    LODE_TRY(lode_need(s, __func__, err));
     return s->ops->synchronize ? s->ops->synchronize(s, err) : LODE_OK;
 }
 
 lode_status lode_stream_set(lode_stream *s, lode_buffer *b, size_t off, const void *data, size_t size, lode_err *err) {
+    LODE_TRY(lode_need(s && b && LODE_HAS(data, size), __func__, err));
     LODE_TRY(in_range(b, off, size, true, err));
     if (s->ops->set) return s->ops->set(s, b, off, data, size, err);
     LODE_TRY(lode_stream_synchronize(s, err));
@@ -180,6 +193,7 @@ lode_status lode_stream_set(lode_stream *s, lode_buffer *b, size_t off, const vo
 }
 
 lode_status lode_stream_get(lode_stream *s, const lode_buffer *b, size_t off, void *data, size_t size, lode_err *err) {
+    LODE_TRY(lode_need(s && b && LODE_HAS(data, size), __func__, err));
     LODE_TRY(in_range(b, off, size, false, err));
     if (s->ops->get) return s->ops->get(s, b, off, data, size, err);
     LODE_TRY(lode_stream_synchronize(s, err));
@@ -188,6 +202,7 @@ lode_status lode_stream_get(lode_stream *s, const lode_buffer *b, size_t off, vo
 
 lode_status lode_stream_copy(lode_stream *src_stream, const lode_buffer *src, size_t src_off, lode_stream *dst_stream,
                              lode_buffer *dst, size_t dst_off, size_t size, lode_err *err) {
+    LODE_TRY(lode_need(src_stream && src && dst_stream && dst, __func__, err));
     LODE_TRY(in_range(src, src_off, size, false, err));
     LODE_TRY(in_range(dst, dst_off, size, true, err));
     if (dst_stream->ops->copy && dst_stream->ops->copy(src_stream, src, src_off, dst_stream, dst, dst_off, size))
@@ -227,6 +242,7 @@ static const lode_event_ops plain_event_ops = {
 };
 
 lode_status lode_event_open(lode_event **out, lode_device *dev, lode_err *err) {
+    LODE_TRY(lode_need(out && dev, __func__, err));
     if (dev->ops->event_open) return dev->ops->event_open(dev, out, err);
     lode_event *e = lode_calloc(1, sizeof *e);
     if (!e) return lode_fail(err, LODE_E_NOMEM, "event: out of memory");
@@ -240,6 +256,17 @@ void lode_event_close(lode_event *e) {
     if (e) e->ops->close(e);
 }
 
-lode_status lode_event_record(lode_event *e, lode_stream *s, lode_err *err) { return e->ops->record(e, s, err); }
-lode_status lode_event_wait(lode_event *e, lode_stream *s, lode_err *err) { return e->ops->wait(e, s, err); }
-lode_status lode_event_synchronize(lode_event *e, lode_err *err) { return e->ops->synchronize(e, err); }
+lode_status lode_event_record(lode_event *e, lode_stream *s, lode_err *err) {
+    LODE_TRY(lode_need(e && s, __func__, err));
+    return e->ops->record(e, s, err);
+}
+
+lode_status lode_event_wait(lode_event *e, lode_stream *s, lode_err *err) {
+    LODE_TRY(lode_need(e && s, __func__, err));
+    return e->ops->wait(e, s, err);
+}
+
+lode_status lode_event_synchronize(lode_event *e, lode_err *err) {
+    LODE_TRY(lode_need(e, __func__, err));
+    return e->ops->synchronize(e, err);
+}

@@ -1,5 +1,5 @@
 /* status.c - texts of status codes, error filling and log lines. */
-#include "lode/base.h"
+#include "base/need.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +42,10 @@ lode_status lode_fail(lode_err *err, lode_status code, const char *fmt, ...) {
     one_line(text);
     memcpy(err->text, text, sizeof text);
     return err->code = code;
+}
+
+lode_status lode_need(bool have, const char *fn, lode_err *err) {
+    return have ? LODE_OK : lode_fail(err, LODE_E_INPUT, "%s: a pointer that is required is NULL", fn);
 }
 
 lode_status lode_err_prefix(lode_err *err, lode_status code, const char *fmt, ...) {

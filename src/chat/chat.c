@@ -1,5 +1,6 @@
 /* chat.c - templates opened, rendered and closed. */
 #include "lode/chat.h"
+#include "base/need.h"
 
 #include "chat/eval.h"
 
@@ -12,6 +13,7 @@ struct lode_chat {
 };
 
 lode_status lode_chat_open(lode_chat **out, const char *text, size_t n, lode_err *err) {
+    LODE_TRY(lode_need(out && LODE_HAS(text, n), __func__, err));
     lode_chat *t = lode_calloc(1, sizeof *t);
     if (!t) return lode_fail(err, LODE_E_NOMEM, "chat template: out of memory");
     lode_err e = { .code = LODE_E_FORMAT, .text = "chat template: not usable" };
@@ -77,6 +79,10 @@ static lode_status take(ctx *c, lode_chat_text *out) {
 }
 
 lode_status lode_chat_render(const lode_chat *t, const lode_chat_input *in, lode_chat_text *out, lode_err *err) {
+    LODE_TRY(lode_need(t && in && out, __func__, err));
+    for (size_t i = 0; in->messages && i < in->n_messages; i++)
+        LODE_TRY(
+            lode_need(in->messages[i].role && LODE_HAS(in->messages[i].content, in->messages[i].n), __func__, err));
     json_error_t je;
     lode_arena arena = { 0 };
     frame globals = { 0 };
@@ -104,6 +110,7 @@ lode_status lode_chat_render(const lode_chat *t, const lode_chat_input *in, lode
 }
 
 void lode_chat_text_free(lode_chat_text *t) {
+    if (!t) return;
     free(t->text);
     free(t->runs);
     *t = (lode_chat_text){ 0 };

@@ -5,6 +5,7 @@
 #include "engine/session.h"
 
 #include "base/clock.h"
+#include "base/need.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -106,7 +107,7 @@ static lode_status open_session(lode_session *s, lode_err *err) {
 }
 
 lode_status lode_session_open(lode_session **out, lode_model *m, const lode_session_desc *desc, lode_err *err) {
-    if (!m) return lode_fail(err, LODE_E_INPUT, "session: there is no model");
+    LODE_TRY(lode_need(out && m, __func__, err));
     lode_session *s = lode_calloc(1, sizeof *s);
     if (!s) return lode_fail(err, LODE_E_NOMEM, "session: out of memory");
     if (desc) s->desc = *desc;
@@ -291,6 +292,7 @@ static void rollback(lode_session *s) {
 }
 
 lode_status lode_session_run(lode_session *s, const lode_batch_token *t, int n, lode_err *err) {
+    LODE_TRY(lode_need(s && LODE_HAS(t, n), __func__, err));
     LODE_TRY(check_batch(s, t, n, err));
     const bool only_step = step_length(s, t, n) == n;
     int wanted = 0, done = 0;
@@ -312,6 +314,7 @@ lode_status lode_session_run(lode_session *s, const lode_batch_token *t, int n, 
 }
 
 lode_status lode_session_append(lode_session *s, int seq, const int32_t *ids, int n, lode_err *err) {
+    LODE_TRY(lode_need(s && LODE_HAS(ids, n), __func__, err));
     lode_batch_token *t = lode_calloc((size_t)(n > 0 ? n : 1), sizeof *t);
     if (!t) return lode_fail(err, LODE_E_NOMEM, "session: out of memory");
     for (int i = 0; i < n; i++) t[i] = (lode_batch_token){ ids[i], seq, i == n - 1 };
@@ -363,11 +366,13 @@ static lode_status check_range(const lode_session *s, int seq, int from, int *to
 }
 
 lode_status lode_seq_remove(lode_session *s, int seq, int from, int to, lode_err *err) {
+    LODE_TRY(lode_need(s, __func__, err));
     LODE_TRY(check_range(s, seq, from, &to, err));
     return from == to ? LODE_OK : lode_kv_remove(&s->kv, seq, from, to, err);
 }
 
 lode_status lode_seq_copy(lode_session *s, int from, int to, int n, lode_err *err) {
+    LODE_TRY(lode_need(s, __func__, err));
     LODE_TRY(check_range(s, from, 0, &n, err));
     if (!seq_of(s, to)) return lode_fail(err, LODE_E_INPUT, "sequence %d: there are 0..%d", to, s->desc.n_seq - 1);
     lode_kv_copy(&s->kv, from, to, n);
@@ -375,6 +380,7 @@ lode_status lode_seq_copy(lode_session *s, int from, int to, int n, lode_err *er
 }
 
 lode_status lode_seq_shift(lode_session *s, int seq, int from, int to, lode_err *err) {
+    LODE_TRY(lode_need(s, __func__, err));
     LODE_TRY(check_range(s, seq, from, &to, err));
     const int gap = to - from;
     if (gap == 0) return LODE_OK;
@@ -392,6 +398,7 @@ lode_status lode_seq_shift(lode_session *s, int seq, int from, int to, lode_err 
 
 lode_status lode_session_print(lode_session *s, int n_tokens, lode_print_stage stage, bool verbose, lode_print_fn write,
                                void *user, lode_err *err) {
+    LODE_TRY(lode_need(s && write, __func__, err));
     lode_step_plan *p;
     if (n_tokens < 1 || n_tokens > s->desc.n_batch)
         return lode_fail(err, LODE_E_INPUT, "a plan for %d tokens, expected 1..%d", n_tokens, s->desc.n_batch);
@@ -405,6 +412,7 @@ void lode_session_visit_tags(const lode_session *s, lode_plan_visit_fn visit, vo
 }
 
 lode_status lode_session_trace(lode_session *s, const char *path, lode_err *err) {
+    LODE_TRY(lode_need(s, __func__, err));
     LODE_TRY(end_trace(s, err));
     if (!path) return LODE_OK;
     void *proc = lode_device_proc(s->model->device, LODE_PROC_TRACE_START);

@@ -383,7 +383,7 @@ TEST(a_refused_batch_changes_nothing) {
     CHECK_FAILS(lode_session_open(&s, w.m, &(lode_session_desc){ .n_ctx = 1 << 29 }, &e), &e, LODE_E_NOMEM, "GiB");
     /* What a caller has in hand who did not look at the code of the call before. */
     lode_model *m = NULL;
-    CHECK_FAILS(lode_session_open(&s, NULL, NULL, &e), &e, LODE_E_INPUT, "no model");
+    CHECK_FAILS(lode_session_open(&s, NULL, NULL, &e), &e, LODE_E_INPUT, "lode_session_open");
     CHECK_FAILS(lode_model_open(&m, &(lode_model_desc){ .path = "x.gguf" }, &e), &e, LODE_E_INPUT, "runtime");
     close_world(&w);
 }

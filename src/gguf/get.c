@@ -1,5 +1,6 @@
 /* get.c - metadata by key, converted and checked. */
 #include "gguf/gguf.h"
+#include "base/need.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -78,6 +79,7 @@ static lode_status look_up(const lode_gguf *g, const char *key, const lode_gguf_
 }
 
 lode_status lode_gguf_get_u32(const lode_gguf *g, const char *key, uint32_t *out, bool *found, lode_err *err) {
+    LODE_TRY(lode_need(g && key && out, __func__, err));
     const lode_gguf_kv *kv;
     int64_t v;
     LODE_TRY(look_up(g, key, &kv, found, err));
@@ -90,6 +92,7 @@ lode_status lode_gguf_get_u32(const lode_gguf *g, const char *key, uint32_t *out
 }
 
 lode_status lode_gguf_get_f32(const lode_gguf *g, const char *key, float *out, bool *found, lode_err *err) {
+    LODE_TRY(lode_need(g && key && out, __func__, err));
     const lode_gguf_kv *kv;
     LODE_TRY(look_up(g, key, &kv, found, err));
     if (kv && !float_at(kv->kind, kv->data, out)) return wrong(g, kv, "f32 or f64", err);
@@ -97,6 +100,7 @@ lode_status lode_gguf_get_f32(const lode_gguf *g, const char *key, float *out, b
 }
 
 lode_status lode_gguf_get_bool(const lode_gguf *g, const char *key, bool *out, bool *found, lode_err *err) {
+    LODE_TRY(lode_need(g && key && out, __func__, err));
     const lode_gguf_kv *kv;
     LODE_TRY(look_up(g, key, &kv, found, err));
     if (!kv) return LODE_OK;
@@ -106,6 +110,7 @@ lode_status lode_gguf_get_bool(const lode_gguf *g, const char *key, bool *out, b
 }
 
 lode_status lode_gguf_get_str(const lode_gguf *g, const char *key, lode_slice *out, bool *found, lode_err *err) {
+    LODE_TRY(lode_need(g && key && out, __func__, err));
     const lode_gguf_kv *kv;
     LODE_TRY(look_up(g, key, &kv, found, err));
     if (!kv) return LODE_OK;

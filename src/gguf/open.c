@@ -5,6 +5,7 @@
 #include "gguf/gguf.h"
 
 #include "base/mem.h"
+#include "base/need.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -173,6 +174,7 @@ static lode_gguf *new_gguf(void) {
 }
 
 lode_status lode_gguf_open(lode_gguf **out, const char *path, lode_err *err) {
+    LODE_TRY(lode_need(out && path, __func__, err));
     *out = NULL;
     lode_gguf *g = new_gguf();
     if (!g) return no_memory(path, err);
@@ -186,6 +188,7 @@ lode_status lode_gguf_open(lode_gguf **out, const char *path, lode_err *err) {
 }
 
 lode_status lode_gguf_open_mem(lode_gguf **out, const void *data, size_t n, const char *name, lode_err *err) {
+    LODE_TRY(lode_need(out && name && LODE_HAS(data, n), __func__, err));
     *out = NULL;
     lode_gguf *g = new_gguf();
     if (!g) return no_memory(name, err);

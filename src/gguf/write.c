@@ -5,6 +5,7 @@
 #include "gguf/gguf.h"
 
 #include "base/mem.h"
+#include "base/need.h"
 #include "base/str.h"
 
 #include <inttypes.h>
@@ -43,6 +44,7 @@ struct lode_gguf_writer {
 };
 
 lode_status lode_gguf_writer_open(lode_gguf_writer **out, const char *path, lode_err *err) {
+    LODE_TRY(lode_need(out && path, __func__, err));
     *out = NULL;
     lode_gguf_writer *w = lode_calloc(1, sizeof *w);
     const size_t n = strlen(path) + 1;
@@ -63,6 +65,11 @@ static lode_status refuse(lode_gguf_writer *w, lode_status code, const char *key
         lode_fail(&w->first, code, "%s: key '%s': %s", gguf_show_path(w->path).s,
                   gguf_show((lode_slice){ key, strlen(key) }).s, why);
     return code;
+}
+
+/* A set call without a pointer that it needs. */
+static lode_status need(lode_gguf_writer *w, bool have, const char *fn) {
+    return lode_need(w && have, fn, w && w->first.code == LODE_OK ? &w->first : NULL);
 }
 
 static void add_u32(lode_str *s, uint32_t v) { lode_str_add(s, (const char *)&v, sizeof v); }
@@ -92,6 +99,7 @@ static lode_status set_raw(lode_gguf_writer *w, const char *key, lode_gguf_kind 
 }
 
 lode_status lode_gguf_set_u32(lode_gguf_writer *w, const char *key, uint32_t v) {
+    LODE_TRY(need(w, key, __func__));
     if (strcmp(key, "general.alignment") == 0) {
         if (v == 0 || (v & (v - 1)) != 0 || v > GGUF_MAX_ALIGN)
             return refuse(w, LODE_E_INPUT, key, "expected a power of two from 1 to 1048576");
@@ -101,19 +109,23 @@ lode_status lode_gguf_set_u32(lode_gguf_writer *w, const char *key, uint32_t v) 
 }
 
 lode_status lode_gguf_set_i32(lode_gguf_writer *w, const char *key, int32_t v) {
+    LODE_TRY(need(w, key, __func__));
     return set_raw(w, key, LODE_GGUF_I32, &v, sizeof v);
 }
 
 lode_status lode_gguf_set_f32(lode_gguf_writer *w, const char *key, float v) {
+    LODE_TRY(need(w, key, __func__));
     return set_raw(w, key, LODE_GGUF_F32, &v, sizeof v);
 }
 
 lode_status lode_gguf_set_bool(lode_gguf_writer *w, const char *key, bool v) {
+    LODE_TRY(need(w, key, __func__));
     const uint8_t b = v ? 1 : 0;
     return set_raw(w, key, LODE_GGUF_BOOL, &b, sizeof b);
 }
 
 lode_status lode_gguf_set_str(lode_gguf_writer *w, const char *key, const char *v, size_t n) {
+    LODE_TRY(need(w, key && LODE_HAS(v, n), __func__));
     LODE_TRY(begin_key(w, key, LODE_GGUF_STRING));
     add_u64(&w->keys, n);
     lode_str_add(&w->keys, v, n);
@@ -121,6 +133,7 @@ lode_status lode_gguf_set_str(lode_gguf_writer *w, const char *key, const char *
 }
 
 lode_status lode_gguf_set_arr(lode_gguf_writer *w, const char *key, lode_gguf_kind kind, const void *data, uint64_t n) {
+    LODE_TRY(need(w, key && LODE_HAS(data, n), __func__));
     size_t bytes;
     const size_t size = gguf_kind_bytes(kind);
     if (size == 0 || !lode_mul_ok((size_t)n, size, &bytes))
@@ -133,6 +146,7 @@ lode_status lode_gguf_set_arr(lode_gguf_writer *w, const char *key, lode_gguf_ki
 }
 
 lode_status lode_gguf_set_arr_str(lode_gguf_writer *w, const char *key, const lode_slice *v, uint64_t n) {
+    LODE_TRY(need(w, key && LODE_HAS(v, n), __func__));
     LODE_TRY(begin_key(w, key, LODE_GGUF_ARRAY));
     add_u32(&w->keys, LODE_GGUF_STRING);
     add_u64(&w->keys, n);
@@ -144,6 +158,7 @@ lode_status lode_gguf_set_arr_str(lode_gguf_writer *w, const char *key, const lo
 }
 
 lode_status lode_gguf_set_kv(lode_gguf_writer *w, const lode_gguf_kv *kv) {
+    LODE_TRY(need(w, kv, __func__));
     char *key = malloc(kv->key.n + 1);
     if (!key) return refuse(w, LODE_E_NOMEM, "copied", "out of memory");
     memcpy(key, kv->key.p, kv->key.n);
@@ -172,6 +187,7 @@ lode_status lode_gguf_set_kv(lode_gguf_writer *w, const lode_gguf_kv *kv) {
 
 lode_status lode_gguf_add_tensor(lode_gguf_writer *w, const char *name, lode_type t, int n_dims, const int64_t *ne,
                                  lode_err *err) {
+    LODE_TRY(lode_need(w && name && LODE_HAS(ne, n_dims), __func__, err));
     const gguf_text file = gguf_show_path(w->path), shown = gguf_show((lode_slice){ name, strlen(name) });
     const size_t n = strlen(name);
     out_tensor x = { .type = t, .n_dims = n_dims, .ne = { 1, 1, 1, 1 } };
@@ -262,6 +278,7 @@ static lode_status make_header(lode_gguf_writer *w, lode_str *h, lode_err *err) 
 }
 
 lode_status lode_gguf_begin(lode_gguf_writer *w, lode_err *err) {
+    LODE_TRY(lode_need(w, __func__, err));
     if (w->first.code != LODE_OK) return lode_fail(err, w->first.code, "%s", w->first.text);
     if (w->begun) return lode_fail(err, LODE_E_INPUT, "%s: begun twice", gguf_show_path(w->path).s);
     lode_str h = { 0 };
@@ -276,6 +293,7 @@ lode_status lode_gguf_begin(lode_gguf_writer *w, lode_err *err) {
 }
 
 lode_status lode_gguf_write_tensor(lode_gguf_writer *w, const void *data, size_t bytes, lode_err *err) {
+    LODE_TRY(lode_need(w && LODE_HAS(data, bytes), __func__, err));
     const gguf_text file = gguf_show_path(w->path);
     if (!w->begun)
         return lode_fail(err, LODE_E_INPUT, "%s: tensor data before the header, expected begin first", file.s);
@@ -292,6 +310,7 @@ lode_status lode_gguf_write_tensor(lode_gguf_writer *w, const void *data, size_t
 }
 
 lode_status lode_gguf_finish(lode_gguf_writer *w, lode_err *err) {
+    LODE_TRY(lode_need(w, __func__, err));
     lode_status s = LODE_OK;
     if (!w->begun)
         s = lode_fail(err, LODE_E_INPUT, "%s: finished before it was begun", gguf_show_path(w->path).s);

@@ -1,6 +1,7 @@
 /* graph.c - builds graphs: nodes, inputs, views and the checks that op files use. */
 #include "graph/graph.h"
 
+#include "base/need.h"
 #include "base/str.h"
 #include "lode/quant.h"
 
@@ -50,6 +51,7 @@ static lode_tensor *new_tensor(lode_graph *g) {
 }
 
 lode_status lode_graph_open(lode_graph **out, lode_err *err) {
+    LODE_TRY(lode_need(out, __func__, err));
     lode_graph *g = lode_calloc(1, sizeof *g);
     if (g) g->nowhere = new_tensor(g);
     if (!g || !g->nowhere) {
@@ -70,6 +72,7 @@ void lode_graph_close(lode_graph *g) {
 }
 
 lode_status lode_graph_status(const lode_graph *g, lode_err *err) {
+    LODE_TRY(lode_need(g, __func__, err));
     return g->err.code ? lode_fail(err, g->err.code, "%s", g->err.text) : LODE_OK;
 }
 

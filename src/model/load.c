@@ -3,6 +3,7 @@
  * Weights are used from the file's mapping where the device can read it there and the tensor lies at an address fit for
  * its type; the others are copied once. */
 #include "base/file.h"
+#include "base/need.h"
 #include "base/str.h"
 #include "model/model.h"
 #include "model/vocab.h"
@@ -295,6 +296,7 @@ static lode_status load(lode_model *m, const lode_model_desc *desc, lode_err *er
 }
 
 lode_status lode_model_open(lode_model **out, const lode_model_desc *desc, lode_err *err) {
+    LODE_TRY(lode_need(out && desc, __func__, err));
     if (!desc->path || !desc->path[0]) return lode_fail(err, LODE_E_INPUT, "model: no file was named");
     if (lode_is_dir(desc->path))
         return lode_fail(err, LODE_E_INPUT, "%s: is a folder, expected a GGUF file; make one with: lode convert %s",

@@ -1,5 +1,6 @@
 /* plan.c - opens plans: copies the graph, runs the passes, bakes; and runs them. */
 #include "plan/plan.h"
+#include "base/need.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,9 +96,11 @@ static lode_status build(lode_plan *p, const lode_graph *g, lode_err *err) {
 }
 
 lode_status lode_plan_open(lode_plan **out, const lode_graph *g, const lode_plan_desc *desc, lode_err *err) {
+    LODE_TRY(lode_need(out && g && desc && LODE_HAS(desc->streams, desc->n_streams), __func__, err));
     LODE_TRY(lode_graph_status(g, err));
     if (desc->n_streams < 1 || desc->n_streams > LODE_PLAN_STREAMS)
         return lode_fail(err, LODE_E_INPUT, "plan: %d streams, expected 1..%d", desc->n_streams, LODE_PLAN_STREAMS);
+    for (int i = 0; i < desc->n_streams; i++) LODE_TRY(lode_need(desc->streams[i], __func__, err));
     lode_plan *p = lode_calloc(1, sizeof *p);
     if (!p) return lode_fail(err, LODE_E_NOMEM, "plan: out of memory");
     p->desc = *desc;
@@ -134,6 +137,7 @@ lode_tensor *lode_plan_tensor(const lode_plan *p, const lode_tensor *t) {
 }
 
 lode_status lode_plan_set_count(lode_plan *p, int dyn, int64_t count, lode_err *err) {
+    LODE_TRY(lode_need(p, __func__, err));
     if (dyn <= LODE_DYN_NONE || dyn >= LODE_N_DYN || count < 0 || count > p->cap[dyn])
         return lode_fail(err, LODE_E_INPUT, "plan: count %lld of kind %d is outside 0..%lld", (long long)count, dyn,
                          (long long)(dyn > 0 && dyn < LODE_N_DYN ? p->cap[dyn] : 0));
@@ -145,12 +149,14 @@ lode_status lode_plan_set_count(lode_plan *p, int dyn, int64_t count, lode_err *
 }
 
 lode_status lode_plan_write(lode_plan *p, const lode_tensor *t, const void *data, size_t bytes, lode_err *err) {
+    LODE_TRY(lode_need(p && t && LODE_HAS(data, bytes), __func__, err));
     const lode_tensor *m = lode_plan_tensor(p, t);
     if (!m) return lode_fail(err, LODE_E_INPUT, "plan: this tensor is not an input");
     return lode_buffer_set(m->buffer, m->offset, data, bytes, err);
 }
 
 lode_status lode_plan_read(lode_plan *p, const lode_tensor *t, size_t off, void *data, size_t bytes, lode_err *err) {
+    LODE_TRY(lode_need(p && t && LODE_HAS(data, bytes), __func__, err));
     const lode_tensor *m = lode_plan_tensor(p, t);
     if (!m) return lode_fail(err, LODE_E_INPUT, "plan: this tensor is not an output");
     return lode_buffer_get(m->buffer, m->offset + off, data, bytes, err);
@@ -163,6 +169,7 @@ static lode_status run_border(const lode_tensor *t, lode_err *err) {
 }
 
 lode_status lode_plan_run(lode_plan *p, lode_err *err) {
+    LODE_TRY(lode_need(p, __func__, err));
     for (size_t i = 0; i < p->segments.n; i++) {
         const lode_plan_segment *s = &p->segments.items[i];
         if (s->border) {

@@ -1,4 +1,5 @@
 /* chain.c - the order of samplers as text: names or letters. */
+#include "base/need.h"
 #include "base/str.h"
 #include "sample/sampler.h"
 
@@ -83,6 +84,7 @@ static bool is_letters(const char *text) {
 }
 
 lode_status lode_sampler_chain_parse(lode_sampler_chain *out, const char *text, lode_err *err) {
+    LODE_TRY(lode_need(out && text, __func__, err));
     lode_sampler_chain c = { .n = 0 };
     if (is_letters(text)) {
         for (const char *p = text; *p; p++) LODE_TRY(push(&c, kind_of_letter(*p), err));

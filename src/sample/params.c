@@ -1,5 +1,6 @@
 /* params.c - the numbers of a sampler by name: defaults, ranges, set and get. The list is params.def. */
 #include "sample/sampler.h"
+#include "base/need.h"
 
 #include <math.h>
 #include <string.h>
@@ -92,6 +93,7 @@ void lode_sampler_defaults(lode_sampler_desc *d) {
 }
 
 lode_status lode_sampler_set(lode_sampler_desc *d, const char *name, double value, lode_err *err) {
+    LODE_TRY(lode_need(d && name, __func__, err));
     const param *p = param_of(name);
     if (!p) return lode_fail(err, LODE_E_INPUT, "there is no sampling parameter '%s'", name);
     LODE_TRY(check(p, value, err));

@@ -1,5 +1,6 @@
 /* probs.c - log-probabilities of the likeliest tokens: over all logits, or after the chain. */
 #include "sample/cands.h"
+#include "base/need.h"
 #include "sample/sampler.h"
 
 #include <float.h>
@@ -25,6 +26,7 @@ static int largest(const float *logits, int n, lode_token_prob *top, int n_top) 
 
 lode_status lode_logprobs(const float *logits, int n_vocab, int32_t id, lode_token_prob *of_id, lode_token_prob *top,
                           int n_top, lode_err *err) {
+    LODE_TRY(lode_need(logits, __func__, err));
     if (n_vocab <= 0 || id >= n_vocab)
         return lode_fail(err, LODE_E_INPUT, "token %d, expected less than %d", id, n_vocab);
     LODE_TRY(lode_logits_check(logits, n_vocab, err));

@@ -2,6 +2,7 @@
 #include "sample/sampler.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/need.h"
 
 #include <float.h>
 #include <math.h>
@@ -90,6 +91,9 @@ static bool alloc(lode_sampler *s) {
 }
 
 lode_status lode_sampler_open(lode_sampler **out, const lode_sampler_desc *desc, lode_err *err) {
+    LODE_TRY(lode_need(out && desc && LODE_HAS(desc->dry_breakers, desc->n_dry_breakers) &&
+                           LODE_HAS(desc->logit_bias, desc->n_logit_bias) && LODE_HAS(desc->eog, desc->n_eog),
+                       __func__, err));
     *out = NULL;
     LODE_TRY(check(desc, err));
     lode_sampler *s = lode_calloc(1, sizeof *s);
@@ -127,6 +131,7 @@ void lode_sampler_close(lode_sampler *s) {
 }
 
 lode_status lode_sampler_clone(lode_sampler **out, const lode_sampler *from, lode_err *err) {
+    LODE_TRY(lode_need(out && from, __func__, err));
     *out = NULL;
     lode_sampler *s = lode_calloc(1, sizeof *s);
     if (!s) return lode_fail(err, LODE_E_NOMEM, "out of memory");
@@ -152,6 +157,7 @@ void lode_sampler_reset(lode_sampler *s) {
 uint64_t lode_sampler_seed(const lode_sampler *s) { return s->seed; }
 
 lode_status lode_sampler_sample(lode_sampler *s, const float *logits, int32_t *id, lode_err *err) {
+    LODE_TRY(lode_need(s && logits && id, __func__, err));
     LODE_TRY(lode_cands_load(&s->c, logits, err));
     for (int i = 0; i < s->n_link; i++) {
         s->link[i].kind->apply(s, state_of(s, i), &s->c);
@@ -164,6 +170,7 @@ lode_status lode_sampler_sample(lode_sampler *s, const float *logits, int32_t *i
 }
 
 lode_status lode_sampler_accept(lode_sampler *s, int32_t id, lode_err *err) {
+    LODE_TRY(lode_need(s, __func__, err));
     if (id < 0 || id >= s->d.n_vocab)
         return lode_fail(err, LODE_E_INPUT, "token %d, expected 0 to %d", id, s->d.n_vocab - 1);
     lode_history *h = &s->hist;

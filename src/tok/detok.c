@@ -2,6 +2,7 @@
 #include "lode/tok.h"
 
 #include "base/mem.h"
+#include "base/need.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ void lode_detok_init(lode_detok *d, const lode_vocab *v, unsigned flags) {
 }
 
 void lode_detok_free(lode_detok *d) {
+    if (!d) return;
     free(d->buf);
     *d = (lode_detok){ 0 };
 }
@@ -52,6 +54,7 @@ static void drop_given(lode_detok *d) {
 }
 
 lode_status lode_detok_push(lode_detok *d, lode_token id, lode_slice *text, lode_err *err) {
+    LODE_TRY(lode_need(d && text, __func__, err));
     *text = (lode_slice){ "", 0 };
     drop_given(d);
     LODE_TRY(append(d, id, err));
@@ -68,6 +71,7 @@ lode_slice lode_detok_flush(lode_detok *d) {
 
 lode_status lode_detokenize(const lode_vocab *v, const lode_token *ids, size_t n, unsigned flags, char **text,
                             size_t *n_text, lode_err *err) {
+    LODE_TRY(lode_need(v && text && n_text && LODE_HAS(ids, n), __func__, err));
     lode_detok d;
     lode_detok_init(&d, v, flags);
     lode_status st = LODE_OK;

@@ -4,6 +4,7 @@
  * it. All room belongs to the call; the vocabulary is only read (the compiled patterns are made once, under a lock). */
 #include "base/bug.h"
 #include "base/mem.h"
+#include "base/need.h"
 #include "base/str.h"
 #include "tok/merge.h"
 
@@ -242,6 +243,7 @@ static lode_status run(encoder *e, lode_err *err) {
 
 lode_status lode_encode_parts(const lode_vocab *v, const lode_text_part *parts, size_t n_parts, unsigned flags,
                               lode_tokens *out, lode_err *err) {
+    LODE_TRY(lode_need(out && LODE_HAS(parts, n_parts), __func__, err));
     encoder e = { .v = v, .parts = parts, .n_parts = n_parts, .flags = flags, .out = out };
     lode_str joined = { 0 };
     const size_t before = out->n;
@@ -269,11 +271,13 @@ lode_status lode_encode_parts(const lode_vocab *v, const lode_text_part *parts, 
 
 lode_status lode_encode(const lode_vocab *v, const char *text, size_t n, unsigned flags, lode_tokens *out,
                         lode_err *err) {
+    LODE_TRY(lode_need(out && LODE_HAS(text, n), __func__, err));
     const lode_text_part part = { text, n, flags & LODE_ENCODE_SPECIAL };
     return lode_encode_parts(v, &part, 1, flags, out, err);
 }
 
 void lode_tokens_free(lode_tokens *t) {
+    if (!t) return;
     free(t->items);
     *t = (lode_tokens){ 0 };
 }

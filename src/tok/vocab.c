@@ -2,6 +2,7 @@
 #include "tok/vocab.h"
 
 #include "base/mem.h"
+#include "base/need.h"
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -149,6 +150,8 @@ static lode_status fill(lode_vocab *v, const lode_vocab_desc *d, lode_err *err) 
 }
 
 lode_status lode_vocab_open(lode_vocab **out, const lode_vocab_desc *d, lode_err *err) {
+    LODE_TRY(
+        lode_need(out && d && LODE_HAS(d->tokens, d->n_tokens) && LODE_HAS(d->merges, d->n_merges), __func__, err));
     *out = NULL;
     if ((unsigned)d->kind >= LODE_N_VOCAB_KIND) return lode_fail(err, LODE_E_INPUT, "vocabulary: unknown kind");
     if (d->n_tokens == 0) return lode_fail(err, LODE_E_FORMAT, "vocabulary: no tokens");

@@ -181,6 +181,41 @@ static void write_part(const lode_gguf *g, const char *path, uint16_t no) {
     CHECK_OK(lode_gguf_finish(w, &e), &e);
 }
 
+/* Logits of many tokens of one run, which takes several steps, each with some of them. */
+TEST(logits_of_every_token_are_those_of_single_steps_in_any_cut) {
+    (void)state_;
+    enum { N = 50 };
+    world w;
+    lode_err e = { 0 };
+    open_world(&w, "llama", LODE_F32);
+    float *want = malloc(sizeof *want * N * (size_t)w.n_vocab);
+    assert_non_null(want);
+    lode_session *s = open_session(&w, &(lode_session_desc){ .n_ctx = 64 });
+    for (int i = 0; i < N; i++) {
+        append(&w, s, 0, i, i + 1, 1);
+        keep(&w, s, want + (size_t)i * (size_t)w.n_vocab);
+    }
+    lode_session_close(s);
+    static const int cuts[] = { 1, 7, 16, 49, 50 };
+    for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++)
+        for (int every = 1; every < 4; every++) {
+            lode_batch_token t[N];
+            int k = 0;
+            for (int i = 0; i < N; i++) t[i] = (lode_batch_token){ text_id(&w, i), 0, i % every == 0 };
+            s = open_session(&w, &(lode_session_desc){ .n_ctx = 64, .n_batch = cuts[c] });
+            CHECK_OK(lode_session_run(s, t, N, &e), &e);
+            for (int i = 0; i < N; i += every, k++)
+                if (memcmp(lode_session_logits(s, k), want + (size_t)i * (size_t)w.n_vocab,
+                           (size_t)w.n_vocab * sizeof *want) != 0)
+                    fail_msg("batches of %d, every %d: token %d", cuts[c], every, i);
+            assert_int_equal(lode_session_n_logits(s), k);
+            assert_null(lode_session_logits(s, k));
+            lode_session_close(s);
+        }
+    free(want);
+    close_world(&w);
+}
+
 TEST(a_model_in_parts_is_the_same_model) {
     (void)state_;
     world w, parts = { 0 };
@@ -553,6 +588,7 @@ TEST(a_thousand_steps_make_three_plans_and_allocate_nothing) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(logits_do_not_depend_on_the_cut_the_threads_or_company),
+        cmocka_unit_test(logits_of_every_token_are_those_of_single_steps_in_any_cut),
         cmocka_unit_test(a_model_in_parts_is_the_same_model),
         cmocka_unit_test(a_removed_tail_and_a_copy_continue_as_if_fresh),
         cmocka_unit_test(an_edit_of_one_sequence_is_not_seen_by_another_that_shares_its_pages),

@@ -114,6 +114,29 @@ TEST(views_outside_a_tensor_are_refused_and_the_first_mistake_is_kept) {
     }
 }
 
+TEST(heads_are_merged_only_where_they_lie_side_by_side) {
+    (void)state_;
+    static const struct {
+        int64_t from, n;
+        bool good;
+    } rows[] = { { 0, 12, true }, { 0, 11, false }, { 1, 11, false }, { 3, 4, false } }; /* of heads of 12 */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        lode_err e = { 0 };
+        place p;
+        open_place(&p);
+        lode_merge_heads(p.g, lode_columns(p.g, lode_heads(p.g, p.x, 12, 4), rows[i].from, rows[i].n));
+        if (rows[i].good)
+            CHECK_OK(lode_graph_status(p.g, &e), &e);
+        else
+            CHECK_FAILS(lode_graph_status(p.g, &e), &e, LODE_E_SHAPE, "side by side");
+        lode_graph_close(p.g);
+        open_place(&p);
+        lode_heads(p.g, p.x, 12, i ? 4 + (int64_t)i : 4); /* and heads only where they are whole */
+        assert_int_equal(lode_graph_status(p.g, &e), i ? LODE_E_SHAPE : LODE_OK);
+        lode_graph_close(p.g);
+    }
+}
+
 /* A result of [48, 6] into memory of the caller's. */
 TEST(results_go_into_memory_that_fits_them_and_nowhere_else) {
     (void)state_;
@@ -152,6 +175,7 @@ int main(void) {
         cmocka_unit_test(a_view_of_a_view_shows_the_right_elements_of_the_owner),
         cmocka_unit_test(a_run_time_size_is_taken_on_where_a_result_has_it_and_nowhere_else),
         cmocka_unit_test(views_outside_a_tensor_are_refused_and_the_first_mistake_is_kept),
+        cmocka_unit_test(heads_are_merged_only_where_they_lie_side_by_side),
         cmocka_unit_test(results_go_into_memory_that_fits_them_and_nowhere_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

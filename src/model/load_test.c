@@ -5,6 +5,7 @@
 #include "lode/gguf.h"
 #include "lode/model.h"
 
+#include <math.h>
 #include <unistd.h>
 
 enum { N_VOCAB_MAX = 4096 };
@@ -22,6 +23,9 @@ typedef struct {
     const char *extra;         /* one more, a vector of two */
     const char *turned;        /* its first two sizes are exchanged */
     const char *whole;         /* its values are whole numbers */
+    const char *key, *real;    /* a number of the architecture's, as u32 or f32 */
+    double value;              /* of key or real */
+    int windows;               /* elements of the pattern of windows */
     int tokens, scores, types; /* how many more there are than rows of the embedding */
     bool tokenizer;
     lode_status want;
@@ -81,10 +85,19 @@ static void write_changed(const place *p, const change *c) {
     lode_err e = { 0 };
     lode_gguf_writer *w;
     CHECK_OK(lode_gguf_writer_open(&w, p->bad, &e), &e);
+    char key[80] = "";
+    if (c->key || c->real) snprintf(key, sizeof key, "qwen3.%s", c->key ? c->key : c->real);
     for (uint64_t i = 0; i < lode_gguf_n_kv(p->g); i++) {
         const lode_gguf_kv *kv = lode_gguf_kv_at(p->g, i);
-        if (kv->key.n < 9 || memcmp(kv->key.p, "tokenizer", 9) != 0) lode_gguf_set_kv(w, kv);
+        const bool tokenizer = kv->key.n >= 9 && memcmp(kv->key.p, "tokenizer", 9) == 0;
+        if (!tokenizer && !(kv->key.n == strlen(key) && memcmp(kv->key.p, key, kv->key.n) == 0))
+            lode_gguf_set_kv(w, kv);
     }
+    if (c->key) lode_gguf_set_u32(w, key, (uint32_t)c->value);
+    if (c->real) lode_gguf_set_f32(w, key, (float)c->value);
+    static const uint8_t windows[8] = { 1 };
+    if (c->windows)
+        lode_gguf_set_arr(w, "qwen3.attention.sliding_window_pattern", LODE_GGUF_BOOL, windows, (uint64_t)c->windows);
     if (c->tokenizer) write_tokenizer(p, w, c);
     const uint64_t n = lode_gguf_n_tensors(p->g);
     for (uint64_t i = 0; i < n; i++) {
@@ -130,6 +143,30 @@ TEST(a_file_that_differs_in_one_thing_from_a_good_model_is_refused_by_its_name) 
         { .turned = "output_norm.weight", .want = LODE_E_FORMAT, .why = "output_norm.weight is [" },
         { .whole = "blk.0.attn_v.weight", .want = LODE_E_FORMAT, .why = "expected floats" },
         { .whole = "blk.1.attn_norm.weight", .want = LODE_E_FORMAT, .why = "expected floats" },
+        /* 2 layers of 4 heads of 64, 2 of keys */
+        { .key = "block_count", .value = 0, .want = LODE_E_FORMAT, .why = "block_count is 0" },
+        { .key = "block_count", .value = 3, .want = LODE_E_FORMAT, .why = "tensor blk.2." },
+        { .key = "block_count", .value = 1, .want = LODE_E_UNSUPPORTED, .why = "tensor blk.1." },
+        { .key = "block_count", .value = 4e9, .want = LODE_E_FORMAT, .why = "block_count is 4000000000" },
+        { .key = "attention.head_count", .value = 3, .want = LODE_E_FORMAT, .why = "a multiple of head_count_kv" },
+        { .key = "attention.head_count_kv", .value = 8, .want = LODE_E_FORMAT, .why = "a multiple of head_count_kv" },
+        { .key = "attention.head_count_kv", .value = 3, .want = LODE_E_FORMAT, .why = "a multiple of head_count_kv" },
+        { .key = "attention.key_length", .value = 32, .want = LODE_E_UNSUPPORTED, .why = "value_length is 64" },
+        { .key = "attention.value_length", .value = 32, .want = LODE_E_UNSUPPORTED, .why = "value_length is 32" },
+        { .key = "rope.dimension_count", .value = 63, .want = LODE_E_FORMAT, .why = "expected an even number" },
+        { .key = "rope.dimension_count", .value = 66, .want = LODE_E_FORMAT, .why = "expected 1..64" },
+        { .key = "rope.dimension_count", .value = 32, .want = LODE_OK },
+        { .key = "expert_count", .value = 8, .want = LODE_E_UNSUPPORTED, .why = "mixtures of experts" },
+        { .key = "attention.sliding_window", .value = 16, .want = LODE_OK },
+        { .key = "attention.sliding_window", .value = 16, .windows = 2, .want = LODE_OK },
+        { .key = "attention.sliding_window", .value = 16, .windows = 3, .want = LODE_OK },
+        { .key = "attention.sliding_window", .value = 16, .windows = 1, .want = LODE_E_FORMAT, .why = "for layer 1" },
+        { .real = "attention.layer_norm_rms_epsilon", .value = -1, .want = LODE_E_FORMAT, .why = "epsilon -1" },
+        { .real = "attention.layer_norm_rms_epsilon", .value = 1, .want = LODE_E_FORMAT, .why = "epsilon 1" },
+        { .real = "attention.layer_norm_rms_epsilon", .value = NAN, .want = LODE_E_FORMAT, .why = "finite" },
+        { .real = "rope.freq_base", .value = 1, .want = LODE_E_FORMAT, .why = "rope base 1" },
+        { .real = "rope.freq_base", .value = INFINITY, .want = LODE_E_FORMAT, .why = "finite" },
+        { .real = "rope.scaling.factor", .value = -2, .want = LODE_E_FORMAT, .why = "scaling -2" },
     };
     place p;
     open_place(&p);

@@ -51,7 +51,7 @@ static void build_net(net *n, weight *norm, weight *a, weight *b, int64_t tokens
     lode_err e = { 0 };
     CHECK_OK(lode_graph_open(&n->g, &e), &e);
     n->x = lode_input(n->g, "x", LODE_F32, 2, (int64_t[]){ 64, tokens }, LODE_DYN_TOKENS);
-    lode_tensor *h = lode_mul(n->g, lode_rms_norm(n->g, n->x, 1e-5f), &norm->t);
+    lode_tensor *h = lode_mul(n->g, lode_rms_norm(n->g, n->x, 0.5f) /* a parameter that shows */, &norm->t);
     lode_tensor *u = lode_matmul(n->g, &a->t, h);
     h = lode_mul(n->g, u,
                  lode_silu(n->g, lode_matmul(n->g, &a->t, lode_scale(n->g, h, 2.0f)))); /* flipped on purpose */

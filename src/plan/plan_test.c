@@ -140,13 +140,19 @@ TEST(every_device_gets_its_own_copy_of_what_it_reads) {
             sum = sum ? lode_add(g, sum, one) : one;
         }
     lode_output(g, sum);
-    CHECK_OK(lode_plan_open(&p, g, &(lode_plan_desc){ .streams = s, .n_streams = 1 + FAR }, &e), &e);
+    const lode_plan_desc desc = { .streams = s,
+                                  .n_streams = 1 + FAR,
+                                  .no_fuse = true }; /* products stay with weights */
+    CHECK_OK(lode_plan_open(&p, g, &desc, &e), &e);
+    int n_copies = 0;
     for (size_t i = 0; i < p->nodes.n; i++) {
         const lode_tensor *t = p->nodes.items[i];
+        n_copies += t->op == LODE_COPY && t->src[0] == lode_plan_tensor(p, in);
         const lode_device *d = lode_stream_device(s[p->placed.items[i]]);
         for (int k = 0; k < LODE_MAX_SRC && t->src[k]; k++)
             assert_true(t->op == LODE_COPY || lode_device_reads(d, lode_buffer_get_type(t->src[k]->buffer)));
     }
+    assert_int_equal(n_copies, FAR);
     for (int i = 0; i < N; i++) x[i] = cosf((float)i);
     for (int i = 0; i < FAR; i++)
         for (int k = 0; k < N * N; k++) want[k / N] += 2 * sinf((float)i + (float)k) * x[k % N];

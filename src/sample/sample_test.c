@@ -245,6 +245,41 @@ TEST(a_seed_repeats_and_another_one_differs) {
     lode_sampler_close(c);
 }
 
+/* Everything that remembers: penalties, DRY with a breaker, XTC, and each way of picking. */
+TEST(a_sampler_that_was_reset_is_like_a_fresh_one) {
+    (void)state_;
+    enum { N = 60, STEPS = 80 };
+    for (int pick = 0; pick < 4; pick++) {
+        float l[N];
+        uint32_t x = 5;
+        int32_t first[STEPS];
+        lode_err e = { 0 };
+        for (int i = 0; i < N; i++) l[i] = noise(&x) * 0.2f;
+        lode_sampler_desc d = of_vocab(N);
+        d.n_ctx = 64;
+        d.xtc_probability = 0.5f;
+        d.repeat_penalty = 1.5f;
+        d.repeat_last_n = 20;
+        d.frequency_penalty = 0.5f;
+        d.dry_multiplier = 1;
+        if (pick == 3)
+            d.adaptive_target = 0.5f;
+        else
+            d.mirostat = pick;
+        lode_sampler *s = open_ok(&d);
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < STEPS; i++) {
+                const int32_t id = sample_ok(s, l);
+                if (round == 0) first[i] = id;
+                if (id != first[i]) fail_msg("pick %d, round %d, token %d", pick, round, i);
+                CHECK_OK(lode_sampler_accept(s, id, &e), &e);
+            }
+            lode_sampler_reset(s);
+        }
+        lode_sampler_close(s);
+    }
+}
+
 TEST(seed_minus_one_takes_the_callers_entropy) {
     (void)state_;
     lode_sampler_desc d = of_vocab(4);
@@ -463,6 +498,7 @@ int main(void) {
         cmocka_unit_test(every_parameter_takes_the_ends_of_its_range_and_nothing_beyond),
         cmocka_unit_test(frequencies_follow_the_probabilities),
         cmocka_unit_test(a_seed_repeats_and_another_one_differs),
+        cmocka_unit_test(a_sampler_that_was_reset_is_like_a_fresh_one),
         cmocka_unit_test(seed_minus_one_takes_the_callers_entropy),
         cmocka_unit_test(a_clone_goes_on_like_the_original),
         cmocka_unit_test(logits_that_are_not_finite_are_an_error),

@@ -23,6 +23,10 @@ forgets() { grep -qF "is full: $1 older ones are forgotten" "$WORK/err" || fault
 run 0 "$LODE" chat --temp 0 -n 130 -c 128 -m "$MARKOV" -sys zzzzzzzzzzzzzzzzzzzz && forgets 53
 run 0 "$LODE" chat --temp 0 -n 130 -c 128 -m "$MARKOV" && forgets 62
 run 0 "$LODE" chat --temp 0 -n 130 -c 128 -m "$MARKOV" --keep 30 && forgets 49
+# At most half of the context is kept.
+run 0 "$LODE" chat --temp 0 -n 130 -c 128 -m "$MARKOV" --keep 0 && forgets 64
+run 0 "$LODE" chat --temp 0 -n 130 -c 128 -m "$MARKOV" --keep 64 && forgets 32
+run 0 "$LODE" chat --temp 0 -n 130 -c 128 -m "$MARKOV" --keep 100 && forgets 32
 rm "$WORK/in"
 checks=$((checks + 1))
 python3 "$root/tests/cases/gen_markov.py" "$WORK/talk.gguf" --talk > /dev/null

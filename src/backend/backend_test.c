@@ -248,6 +248,13 @@ TEST(transfers_come_after_what_was_enqueued_before) {
     CHECK_OK(lode_event_synchronize(event, &e), &e);
     CHECK_OK(lode_buffer_get(a, 0, &got, 1, &e), &e);
     assert_int_equal(got, 'f');
+    lode_stream *done; /* never behind: what was recorded on it is reached, and it may be closed before the event */
+    CHECK_OK(lode_stream_open(&done, p.cpu, NULL, &e), &e);
+    CHECK_OK(lode_event_record(event, done, &e), &e);
+    lode_stream_close(done);
+    assert_null(event->stream);
+    CHECK_OK(lode_event_wait(event, &t.base, &e), &e);
+    CHECK_OK(lode_event_synchronize(event, &e), &e);
     lode_event_close(event);
     lode_buffer_close(a);
     lode_buffer_close(b);

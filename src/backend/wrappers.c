@@ -221,7 +221,7 @@ static void plain_event_close(lode_event *e) { free(e); }
 
 static lode_status plain_event_record(lode_event *e, lode_stream *s, lode_err *err) {
     (void)err;
-    e->stream = s;
+    e->stream = s->ops->synchronize ? s : NULL; /* one that is never behind has reached it, and may be closed */
     return LODE_OK;
 }
 

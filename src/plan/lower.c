@@ -134,6 +134,7 @@ static bool try_rule(lode_plan *p, const lode_rule *r, lode_tensor *top) {
     }
     *top = fused;
     remove_nodes(p, m.eaten + 1, m.n_eaten - 1);
+    p->n_fired[r - lode_rules]++;
     lode_str_printf(&p->fused_log, "fuse   %-15s <- %s%s%s\n", name, r->pattern, top->name[0] ? "  " : "", top->name);
     return true;
 }
@@ -141,7 +142,7 @@ static bool try_rule(lode_plan *p, const lode_rule *r, lode_tensor *top) {
 static void fuse(lode_plan *p) {
     for (size_t i = 0; i < p->nodes.n; i++) {
         lode_tensor *top = p->nodes.items[i];
-        for (int r = 0; r < lode_n_rules; r++) {
+        for (int r = 0; r < LODE_N_RULES; r++) {
             if (!try_rule(p, &lode_rules[r], top)) continue;
             count_uses(p);
             while (i > 0 && p->nodes.items[i < p->nodes.n ? i : p->nodes.n - 1] != top) i--;

@@ -28,6 +28,14 @@ typedef struct lode_plan_segment {
     lode_segment *compiled; /* own */
 } lode_plan_segment;
 
+/* The rules of rule.def, in its order. */
+enum {
+#define RULE(op, pattern) LODE_RULE_##op,
+#include "graph/rule.def"
+#undef RULE
+    LODE_N_RULES
+};
+
 struct lode_plan {
     lode_arena arena; /* own: tensors */
     lode_plan_desc desc;
@@ -47,6 +55,7 @@ struct lode_plan {
     size_t scratch_bytes[LODE_PLAN_STREAMS], unshared_bytes;
     int64_t cap[LODE_N_DYN], count[LODE_N_DYN];
     lode_str fused_log, graph_log; /* own: lines of lower, and the graph as given when asked for */
+    int n_fired[LODE_N_RULES];     /* how often each rule made a node */
 };
 
 /* The tensor that owns t's memory: t itself, or what it is a view of. */
@@ -73,8 +82,7 @@ typedef struct lode_rule {
     int op;
     const char *pattern;
 } lode_rule;
-extern const lode_rule lode_rules[];
-extern const int lode_n_rules;
+extern const lode_rule lode_rules[LODE_N_RULES];
 
 enum { LODE_MATCH_NODES = 8 };
 typedef struct lode_match {

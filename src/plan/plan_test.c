@@ -191,6 +191,9 @@ TEST(fused_and_unfused_agree_and_the_log_says_what_fused) {
     assert_int_equal(found[0], 1);
     assert_int_equal(found[1], 1);
     assert_int_equal(found[2], 1);
+    assert_int_equal(p->n_fired[LODE_RULE_NORM_MUL], 1);
+    assert_int_equal(p->n_fired[LODE_RULE_SWIGLU], 1);
+    assert_int_equal(p->n_fired[LODE_RULE_MATMUL_ADD], 1);
     for (int stage = 0; stage < LODE_N_PRINT; stage++) {
         lines = 0;
         lode_plan_print(p, (lode_print_stage)stage, true, count_line, &lines);

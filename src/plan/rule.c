@@ -4,15 +4,14 @@
 #include <ctype.h>
 #include <string.h>
 
-const lode_rule lode_rules[] = {
+const lode_rule lode_rules[LODE_N_RULES] = {
 #define RULE(op, pattern) { LODE_##op, pattern },
 #include "graph/rule.def"
 #undef RULE
 };
-const int lode_n_rules = (int)(sizeof lode_rules / sizeof *lode_rules);
 
 const lode_rule *lode_rule_of(int op) {
-    for (int i = 0; i < lode_n_rules; i++)
+    for (int i = 0; i < LODE_N_RULES; i++)
         if (lode_rules[i].op == op) return &lode_rules[i];
     return NULL;
 }

@@ -7,6 +7,7 @@ MODEL := $(MODELS_DIR)/SmolLM2-135M-Instruct.Q4_1.gguf
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all configure program plugin setup chat check check-fast check-models check-peer check-plugin
+.PHONY: check-plugin-asan check-plugin-tsan
 .PHONY: check-op check-rule check-type check-model bench-op bench print trace compare
 .PHONY: check-types lint fmt asan ubsan tsan fuzz install clean sz help
 
@@ -53,6 +54,7 @@ check-peer: all
 check-plugin: plugin
 	@tests/peer/fetch.sh $(PEER)
 	@PEER=$(PEER) tests/peer/plugin.sh build/libggml-lode.so $(OPS)
+	@$(if $(OPS),true,PEER=$(PEER) tests/peer/fusion.sh build/libggml-lode.so)
 
 # Every tensor type against the format's references; needs the peer's library and Python (make check-peer).
 PEER_PYTHON ?= $(PEER)/venv/bin/python
@@ -140,6 +142,24 @@ ubsan:
 tsan:
 	$(call sanitized,tsan,thread)
 
+# make check-plugin-asan (address and undefined), check-plugin-tsan [OPS=ADD] [EVERY=10]: a sanitized plug-in through
+# each tenth case of test-backend-ops, whose program stays as it is and gets the run-time preloaded.
+define sanitized_plugin
+	@cmake -S . -B build-$(1) -DLODE_SANITIZE=$(2) -DCMAKE_C_COMPILER=$(CLANG) > /dev/null
+	@cmake --build build-$(1) -j$(JOBS) --target ggml_lode
+	@tests/peer/fetch.sh $(PEER)
+	@rt=$$($(CLANG) -print-file-name=libclang_rt.$(1)-$$(uname -m).so); \
+	  case $$rt in /*) ;; *) rt=$$($(CLANG) -print-file-name=lib$(1).so) ;; esac; \
+	  $(3) PRELOAD=$$rt EVERY=$(or $(EVERY),10) PEER=$(PEER) tests/peer/plugin.sh build-$(1)/libggml-lode.so $(OPS)
+endef
+
+check-plugin-asan:
+	$(call sanitized_plugin,asan,address$(comma)undefined,UBSAN_OPTIONS=print_stacktrace=1)
+
+# The program itself was built without: what it does alone is not looked at.
+check-plugin-tsan:
+	$(call sanitized_plugin,tsan,thread,TSAN_OPTIONS=halt_on_error=1:ignore_noninstrumented_modules=1)
+
 # make fuzz F=gguf [SECONDS=60]: searches from the corpus in tests/fuzz/; new inputs go to build-fuzz/.
 SECONDS ?= 60
 fuzz:
@@ -169,4 +189,4 @@ help:
 	@echo 'make check-model M=qwen3   an architecture against the reference implementation'
 	@echo 'make bench-op OP=matmul    speed of an op (T=q4_k: of one type)'
 	@echo 'make bench|print|trace|compare [M=FILE] [STAGE=kernels] [AGAINST=avx2]'
-	@echo 'also: setup check-fast plugin check-models check-peer check-plugin check-types lint fmt asan ubsan tsan fuzz install sz clean'
+	@echo 'also: setup check-fast plugin check-models check-peer check-plugin check-plugin-asan check-plugin-tsan check-types lint fmt asan ubsan tsan fuzz install sz clean'

@@ -1,5 +1,6 @@
 /* entry.c - what a ggml program finds in libggml-lode.so: a registry of lode's devices. LODE_GGML=cpu|metal|cuda (any
- * of them, by comma) chooses; without it GPUs are offered where there are any, else the CPU as LODE0. */
+ * of them, by comma) chooses; without it GPUs are offered where there are any, else the CPU as LODE0. LODE_GGML_CPUS=2
+ * shows the CPU as so many devices, for trying out how a program spreads its work over GPUs. */
 #include "plugin/ggml/plug.h"
 
 #include <pthread.h>
@@ -52,6 +53,7 @@ static void device_props(gg_device *d, gg_props *out) {
 
 static gg_buft *device_buft(gg_device *d) { return &gg_our(d)->buft; }
 static bool device_supports_op(gg_device *d, const gg_tensor *node) { return gg_supports(gg_our(d)->lode, node); }
+static bool device_offload_op(gg_device *d, const gg_tensor *node) { return gg_offloads(gg_our(d)->lode, node); }
 static bool device_supports_buft(gg_device *d, gg_buft *t) { return t == &gg_our(d)->buft; }
 
 static void add_device(lode_device *lode, const char *name) {
@@ -75,6 +77,7 @@ static void add_device(lode_device *lode, const char *name) {
         .wrap = gg_device_wrap,
         .supports_op = device_supports_op,
         .supports_buft = device_supports_buft,
+        .offload_op = device_offload_op,
         .event_open = gg_event_open,
         .event_close = gg_event_close,
         .event_synchronize = gg_event_synchronize,
@@ -89,9 +92,11 @@ static const struct {
 } kinds[] = { { "cpu", "CPU" }, { "cuda", "CUDA" }, { "metal", "MTL" } };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* Offers the devices of a kind; how many there were. */
+/* Offers the devices of a kind, once; how many there were. */
 static int offer(int kind) {
+    static int offered[N_KINDS];
     int n = 0;
+    if (offered[kind]) return offered[kind];
     for (int i = 0; i < lode_runtime_n_devices(runtime); i++) {
         lode_device *d = lode_runtime_device(runtime, i);
         if (strncmp(lode_device_name(d), kinds[kind].device, strlen(kinds[kind].device)) != 0) continue;
@@ -100,6 +105,7 @@ static int offer(int kind) {
         add_device(d, kind == 0 ? name : lode_device_name(d));
         n++;
     }
+    offered[kind] = n;
     return n;
 }
 
@@ -165,11 +171,27 @@ static void *reg_proc(gg_reg *r, const char *name) {
         { "ggml_backend_set_n_threads", (fn)gg_stream_set_threads },
         { "ggml_backend_set_abort_callback", (fn)gg_stream_set_abort },
         { "ggml_backend_get_features", (fn)get_features },
+        { "ggml_backend_fusion_get", (fn)gg_fusion_get },
+        { "ggml_backend_fusion_stats_init", (fn)gg_fusion_stats_init },
+        { "ggml_backend_fusion_stats_reset", (fn)gg_fusion_stats_reset },
+        { "ggml_backend_fusion_stats_get", (fn)gg_fusion_stats_get },
+        { "ggml_backend_fusion_set_enabled", (fn)gg_fusion_set_enabled },
     };
     void *p = NULL;
     for (size_t i = 0; i < sizeof procs / sizeof *procs; i++)
         if (strcmp(procs[i].name, name) == 0) memcpy(&p, &procs[i].f, sizeof p);
     return p;
+}
+
+/* How many devices the CPU shows itself as. */
+static int n_cpus(void) {
+    const char *asked = getenv("LODE_GGML_CPUS");
+    if (!asked || !*asked) return 1;
+    char *end;
+    const long n = strtol(asked, &end, 10);
+    if (!*end && n >= 1 && n <= MAX_DEVICES) return (int)n;
+    gg_say("LODE_GGML_CPUS holds \"%s\"; it takes 1 to %d", asked, MAX_DEVICES);
+    return 1;
 }
 
 static void *caller; /* an address in the library that called first */
@@ -178,7 +200,7 @@ static bool usable;
 static void start(void) {
     lode_err err = { 0 };
     if (!gg_host_find(caller)) return;
-    if (lode_runtime_open(&runtime, NULL, &err) != LODE_OK) {
+    if (lode_runtime_open(&runtime, &(lode_runtime_desc){ .n_cpu_devices = n_cpus() }, &err) != LODE_OK) {
         gg_say("no devices: %s", err.text);
         return;
     }

@@ -34,8 +34,9 @@ static void mix(key *k, const void *data, size_t n) {
 static void mix_memory(key *k, const gg_tensor *t) {
     lode_buffer *buffer;
     size_t offset = 0;
-    gg_place_of(t, &buffer, &offset); /* memory may have been freed and given out again */
-    const int64_t head[4] = { t->type, (int64_t)(intptr_t)t->data, (int64_t)(intptr_t)buffer, (int64_t)offset };
+    gg_place_of(t, &buffer, &offset); /* memory may have been freed and given out again, in another size */
+    const int64_t head[5] = { t->type, (int64_t)(intptr_t)t->data, (int64_t)(intptr_t)buffer, (int64_t)offset,
+                              buffer ? (int64_t)lode_buffer_size(buffer) : 0 };
     mix(k, head, sizeof head);
     mix(k, t->ne, sizeof t->ne);
     mix(k, t->nb, sizeof t->nb);
@@ -92,23 +93,34 @@ static bool is_work(const gg_tensor *t) {
     return !gg_the_host.has_compute_flag || (t->flags & GG_FLAG_COMPUTE);
 }
 
-/* Type, shape and distances; false for a type that we do not know. */
-static bool describe(const gg_tensor *t, lode_tensor *out) {
+/* Whether sizes and distances are such that nobody's counting overflows. */
+static bool is_countable(const lode_tensor *t) {
+    size_t n = 1, end = 0, to;
+    for (int i = 0; i < LODE_MAX_DIMS; i++)
+        if (t->ne[i] < 0 || !lode_mul_ok(n, (size_t)t->ne[i], &n) || n > INT64_MAX / 16) return false;
+    for (int i = 0; n > 0 && i < LODE_MAX_DIMS; i++)
+        if (!lode_mul_ok((size_t)t->ne[i] - 1, t->nb[i], &to) || !lode_add_ok(end, to, &end)) return false;
+    return end < INT64_MAX && t->ne[0] % lode_type_block(t->type) == 0;
+}
+
+/* Type, shape and distances. */
+static lode_status describe(const gg_tensor *t, lode_tensor *out, lode_err *err) {
     *out = (lode_tensor){ .type = gg_type(t->type), .layer = -1 };
-    if (out->type == LODE_N_TYPE) return false;
+    if (out->type == LODE_N_TYPE)
+        return lode_fail(err, LODE_E_UNSUPPORTED, "tensor %.63s has type %d, which lode does not know", t->name,
+                         t->type);
     for (int i = 0; i < GG_DIMS; i++) {
         out->ne[i] = t->ne[i];
         out->nb[i] = t->nb[i];
     }
     memcpy(out->name, t->name, sizeof out->name - 1);
-    return true;
+    if (is_countable(out)) return LODE_OK;
+    return lode_fail(err, LODE_E_SHAPE, "tensor %.63s: its sizes are below 0, no whole blocks, or too large", t->name);
 }
 
 /* The same with its place, checked: inside one of our buffers from its first to its last byte. */
 static lode_status locate(const gg_tensor *t, lode_tensor *out, lode_err *err) {
-    if (!describe(t, out))
-        return lode_fail(err, LODE_E_UNSUPPORTED, "tensor %.63s has type %d, which lode does not know", t->name,
-                         t->type);
+    LODE_TRY(describe(t, out, err));
     if (!gg_place_of(t, &out->buffer, &out->offset))
         return lode_fail(err, LODE_E_INPUT, "tensor %.63s does not lie in memory of this device", t->name);
     const size_t bytes = is_empty(t) ? 0 : lode_n_bytes(out), size = lode_buffer_size(out->buffer);
@@ -120,13 +132,23 @@ static lode_status locate(const gg_tensor *t, lode_tensor *out, lode_err *err) {
     return LODE_OK;
 }
 
-/* A result whose elements share memory has no meaning. */
+/* A result whose elements share memory has no meaning: from the smallest distance to the largest, each steps over all
+ * that the ones before reach. */
 static lode_status check_result(const gg_tensor *t, const lode_tensor *like, lode_err *err) {
-    int64_t blocks = 1;
-    for (int i = 0; i < GG_DIMS; i++) blocks *= like->ne[i];
-    blocks /= lode_type_block(like->type);
-    if (lode_n_bytes(like) >= (size_t)blocks * (size_t)lode_type_bytes(like->type)) return LODE_OK;
-    return lode_fail(err, LODE_E_SHAPE, "tensor %.63s: its distances make elements overlap", t->name);
+    size_t reach = (size_t)lode_type_bytes(like->type);
+    bool done[LODE_MAX_DIMS] = { false };
+    for (int k = 0; k < LODE_MAX_DIMS; k++) {
+        int at = -1;
+        for (int i = 0; i < LODE_MAX_DIMS; i++)
+            if (!done[i] && (at < 0 || like->nb[i] < like->nb[at])) at = i;
+        done[at] = true;
+        const int64_t n = at == 0 ? like->ne[0] / lode_type_block(like->type) : like->ne[at];
+        if (n <= 1) continue;
+        if (like->nb[at] < reach)
+            return lode_fail(err, LODE_E_SHAPE, "tensor %.63s: its distances make elements overlap", t->name);
+        reach += (size_t)(n - 1) * like->nb[at];
+    }
+    return LODE_OK;
 }
 
 static lode_tensor *source(builder *b, const gg_tensor *t) {
@@ -166,7 +188,7 @@ static lode_status add_node(builder *b, int at) {
     LODE_TRY(check_result(t, &n.like, b->err));
     for (int s = 0; s < GG_SRC; s++) /* a cast names itself as its second source */
         if (t->src[s] && t->src[s] != t) n.src[s] = source(b, t->src[s]);
-    lode_tensor *r = lode_into(b->g, translate(&n), &n.like);
+    lode_tensor *r = lode_into(b->g, gg_translated(translate, &n), &n.like);
     LODE_TRY(lode_graph_status(b->g, b->err));
     item *i = find(b, t);
     i->ours = r;
@@ -215,21 +237,25 @@ enum { KEPT = 32 };
 
 typedef struct {
     key k;
-    uint64_t uid;    /* of the host's graph when it was last run; 0: none */
-    uint64_t used;   /* when */
+    uint64_t uid;  /* of the host's graph when it was last run; 0: none */
+    uint64_t used; /* when */
+    bool no_fuse;
     lode_plan *plan; /* own; NULL: the graph computes nothing */
 } kept;
 
 struct gg_plans {
     lode_stream *stream;
+    gg_fusion *fusion; /* of the device */
     kept items[KEPT];
     int n;
     uint64_t clock;
 };
 
-gg_plans *gg_plans_open(lode_stream *s) {
+gg_plans *gg_plans_open(lode_stream *s, gg_fusion *fusion) {
     gg_plans *p = lode_calloc(1, sizeof *p);
-    if (p) p->stream = s;
+    if (!p) return NULL;
+    p->stream = s;
+    p->fusion = fusion;
     return p;
 }
 
@@ -250,11 +276,11 @@ static void print_plan(const lode_plan *p) {
     if (s != LODE_N_PRINT) lode_plan_print(p, s, false, print_line, NULL);
 }
 
-static lode_status make_plan(lode_stream *stream, const gg_graph *g, lode_plan **out, lode_err *err) {
+static lode_status make_plan(lode_stream *stream, const gg_graph *g, bool no_fuse, lode_plan **out, lode_err *err) {
     builder b = { .from = g, .err = err };
     lode_status s = build(&b);
     *out = NULL;
-    const lode_plan_desc d = { .streams = &stream, .n_streams = 1 };
+    const lode_plan_desc d = { .streams = &stream, .n_streams = 1, .no_fuse = no_fuse };
     if (s == LODE_OK && lode_graph_n_nodes(b.g) > 0) s = lode_plan_open(out, b.g, &d, err);
     if (*out) print_plan(*out);
     lode_graph_close(b.g);
@@ -262,10 +288,14 @@ static lode_status make_plan(lode_stream *stream, const gg_graph *g, lode_plan *
     return s;
 }
 
-static kept *find_plan(gg_plans *p, const gg_graph *g, const key *k) {
+/* By the program's number of the graph, or by its structure when `k` is given. */
+static kept *find_plan(gg_plans *p, const gg_graph *g, const key *k, bool no_fuse) {
     const uint64_t uid = gg_the_host.has_uid ? g->uid : 0;
-    for (int i = 0; i < p->n; i++)
-        if (k ? p->items[i].k.a == k->a && p->items[i].k.b == k->b : uid && p->items[i].uid == uid) return &p->items[i];
+    for (int i = 0; i < p->n; i++) {
+        kept *x = &p->items[i];
+        if (x->no_fuse != no_fuse) continue;
+        if (k ? x->k.a == k->a && x->k.b == k->b : uid && x->uid == uid) return x;
+    }
     return NULL;
 }
 
@@ -281,20 +311,23 @@ static kept *make_place(gg_plans *p) {
 }
 
 lode_status gg_plans_run(gg_plans *p, const gg_graph *g, lode_err *err) {
-    kept *found = find_plan(p, g, NULL);
+    const bool no_fuse = p->fusion->off;
+    kept *found = find_plan(p, g, NULL, no_fuse);
     if (!found) {
         const key k = key_of(g);
-        found = find_plan(p, g, &k);
+        found = find_plan(p, g, &k, no_fuse);
         if (!found) {
             lode_plan *plan;
-            LODE_TRY(make_plan(p->stream, g, &plan, err));
+            LODE_TRY(make_plan(p->stream, g, no_fuse, &plan, err));
             found = make_place(p);
-            *found = (kept){ .k = k, .plan = plan };
+            *found = (kept){ .k = k, .plan = plan, .no_fuse = no_fuse };
         }
         found->uid = gg_the_host.has_uid ? g->uid : 0;
     }
     found->used = ++p->clock;
-    return found->plan ? lode_plan_run(found->plan, err) : LODE_OK;
+    if (!found->plan) return LODE_OK;
+    gg_fusion_count(p->fusion, found->plan);
+    return lode_plan_run(found->plan, err);
 }
 
 /* ---- What is supported ------------------------------------------------------------------------------------------- */
@@ -310,35 +343,41 @@ static bool accepts_all(lode_device *d, const lode_graph *g, lode_err *err) {
 }
 
 /* The node alone, on memory that is nowhere yet. */
-static bool builds(lode_device *d, const gg_tensor *t, lode_graph *g, lode_err *err) {
+static lode_status builds(const gg_tensor *t, lode_graph *g, lode_err *err) {
     gg_translate_fn *translate = gg_translator(t->op, t->par[0]);
     gg_node n = { .g = g, .par = t->par };
-    if (!translate || !describe(t, &n.like)) {
-        lode_fail(err, LODE_E_UNSUPPORTED, translate ? "unknown type" : "no op of lode's does this");
-        return false;
-    }
-    if (is_empty(t)) return true;
+    if (!translate) return lode_fail(err, LODE_E_UNSUPPORTED, "no op of lode's does this");
+    LODE_TRY(describe(t, &n.like, err));
+    if (is_empty(t)) return LODE_OK;
     for (int s = 0; s < GG_SRC; s++) {
         lode_tensor like;
         if (!t->src[s] || t->src[s] == t) continue;
-        if (!describe(t->src[s], &like)) {
-            lode_fail(err, LODE_E_UNSUPPORTED, "source %d has a type that lode does not know", s);
-            return false;
-        }
+        LODE_TRY(describe(t->src[s], &like, err));
         n.src[s] = lode_extern(g, &like);
     }
-    lode_into(g, translate(&n), &n.like);
-    return lode_graph_status(g, err) == LODE_OK && accepts_all(d, g, err);
+    lode_into(g, gg_translated(translate, &n), &n.like);
+    return lode_graph_status(g, err);
 }
 
 bool gg_supports(lode_device *d, const gg_tensor *t) {
     if (gg_is_view(t->op)) return true;
     lode_err err = { 0 };
     lode_graph *g = NULL;
-    const bool ok = lode_graph_open(&g, &err) == LODE_OK && builds(d, t, g, &err);
+    const bool ok = lode_graph_open(&g, &err) == LODE_OK && builds(t, g, &err) == LODE_OK && accepts_all(d, g, &err);
     lode_graph_close(g);
     const char *print = ok ? NULL : getenv("LODE_GGML_PRINT");
     if (print && strcmp(print, "refused") == 0)
         gg_say("refused %s of %.63s: %s", gg_the_host.op_name(t->op), t->name, err.text);
+    return ok;
+}
+
+bool gg_offloads(lode_device *d, const gg_tensor *t) {
+    if (gg_is_view(t->op)) return false;
+    lode_err err = { 0 };
+    lode_graph *g = NULL;
+    bool ok = lode_graph_open(&g, &err) == LODE_OK && builds(t, g, &err) == LODE_OK;
+    const int n = ok ? lode_graph_n_nodes(g) : 0;
+    ok = n > 0 && lode_device_offloads(d, lode_graph_node(g, n - 1));
+    lode_graph_close(g);
     return ok;
 }

@@ -49,12 +49,18 @@ bool gg_host_find(void *caller) {
             return false;
         }
     h->version = find(lib, "ggml_op_alloc_size_may_expand", &unused) ? 3 : 2;
+    if (find(lib, "ggml_backend_reg_count", &h->n_regs) && find(lib, "ggml_backend_reg_get", &h->reg) &&
+        h->n_regs() > 0)
+        h->version = h->reg(0)->version; /* what it took before us says it, and every version begins with it */
     h->has_compute_flag = find(lib, "ggml_build_forward_select", &unused);
     h->has_uid = h->version == 3 && find(lib, "ggml_graph_next_uid", &unused);
     find(lib, "ggml_backend_dev_by_name", &h->device_by_name);
     find(lib, "ggml_can_fuse_subgraph_ext", &h->can_fuse);
     if (lib) dlclose(lib);
-    return true;
+    if (h->version == 2 || h->version == 3) return true;
+    gg_say("this program's ggml has backend interface version %d, lode knows 2 and 3: it gets no devices of lode",
+           h->version);
+    return false;
 }
 
 lode_type gg_type(int32_t type) {

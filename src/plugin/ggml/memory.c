@@ -2,6 +2,7 @@
 #include "plugin/ggml/plug.h"
 
 #include "backend/iface.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +73,10 @@ static const gg_buffer_ops buffer_ops = {
 
 static gg_buffer *shown(gg_buft *t, lode_buffer *b, size_t size) {
     gg_buffer *g = gg_the_host.buffer_init(t, buffer_ops, b, size);
-    if (!g) lode_buffer_close(b);
-    return g;
+    if (g) return g;
+    gg_say("%s: out of memory", of(t)->name);
+    lode_buffer_close(b);
+    return NULL;
 }
 
 static gg_buffer *type_alloc(gg_buft *t, size_t size) {
@@ -108,10 +111,12 @@ static size_t type_alloc_size(gg_buft *t, const gg_tensor *x) {
 }
 
 static size_t type_alloc_size_n(gg_buft *t, gg_tensor **x, int n) {
-    const size_t align = type_alignment(t);
-    size_t sum = 0;
-    for (int i = 0; i < n; i++)
-        if (!x[i]->data && !x[i]->view_src) sum += (type_alloc_size(t, x[i]) + align - 1) / align * align;
+    size_t sum = 0, one;
+    for (int i = 0; i < n; i++) {
+        if (x[i]->data || x[i]->view_src) continue;
+        if (!lode_align_ok(type_alloc_size(t, x[i]), type_alignment(t), &one) || !lode_add_ok(sum, one, &sum))
+            return SIZE_MAX;
+    }
     return sum;
 }
 

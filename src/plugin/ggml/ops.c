@@ -48,6 +48,11 @@ bool gg_is_view(int op) {
     return cache[op] == YES;
 }
 
+lode_tensor *gg_translated(gg_translate_fn *f, const gg_node *n) {
+    if (n->src[0] || f == gg_tr_arange) return f(n);
+    return gg_no(n, "a node without sources");
+}
+
 lode_tensor *gg_no(const gg_node *n, const char *what) {
     lode_graph_fail(n->g, LODE_E_UNSUPPORTED, "%s", what);
     return n->g->nowhere;

@@ -5,6 +5,7 @@
  *   memory.c  buffer types and buffers
  *   stream.c  streams ("backends" there), events
  *   graph.c   a ggml graph made into ours and planned; plans are kept
+ *   fusion.c  what was fused, counted and switched off by programs that ask by name
  *   tr_*.c    one function per kind of op: a ggml node made of our builders; ggml_op.def lists them
  *
  * One runtime per process, opened by the first call and never closed: the program keeps pointers for its whole life.
@@ -12,8 +13,10 @@
 #ifndef LODE_PLUGIN_PLUG_H
 #define LODE_PLUGIN_PLUG_H
 
-#include "lode/backend.h"
+#include "lode/plan.h"
 #include "plugin/ggml/abi.h"
+
+#include <stdatomic.h>
 
 /* ---- The host program ---- */
 
@@ -28,6 +31,8 @@ typedef struct gg_host {
     gg_buffer *(*buffer_init)(gg_buft *type, gg_buffer_ops ops, void *context, size_t size);
     /* Optional. */
     void *(*device_by_name)(const char *name);
+    size_t (*n_regs)(void);
+    gg_reg *(*reg)(size_t i);
     bool (*can_fuse)(const gg_graph *g, const int *nodes, int n, const int *ops, const int *outputs, int n_outputs);
 } gg_host;
 
@@ -42,10 +47,18 @@ void gg_say(const char *fmt, ...) LODE_PRINTF(1, 2);
 
 /* ---- Devices ---- */
 
+/* Fusion of a device: all of its streams look here. */
+enum { GG_FUSIONS = 3 };
+typedef struct gg_fusion {
+    atomic_bool off, counting;
+    atomic_uint_fast64_t counts[GG_FUSIONS]; /* groups that ran as one, by label */
+} gg_fusion;
+
 typedef struct gg_our_device {
     gg_device base; /* first */
     gg_buft buft;
     lode_device *lode;
+    gg_fusion fusion;
     char name[40];
     char description[160];
 } gg_our_device;
@@ -66,13 +79,25 @@ void gg_event_synchronize(gg_device *d, gg_event *e);
 void gg_stream_set_threads(gg_backend *b, int n);
 void gg_stream_set_abort(gg_backend *b, bool (*abort)(void *), void *user);
 
+/* ---- Fusion, for programs that look into it: the names that ggml's backends share ---- */
+
+gg_fusion *gg_fusion_get(gg_device *d);
+void gg_fusion_stats_init(gg_fusion *f);
+void gg_fusion_stats_reset(gg_fusion *f);
+int gg_fusion_stats_get(gg_fusion *f, const char **labels, uint64_t *counts, int n);
+void gg_fusion_set_enabled(gg_fusion *f, bool enabled);
+/* A plan ran. */
+void gg_fusion_count(gg_fusion *f, const lode_plan *p);
+
 /* ---- Graphs ---- */
 
-typedef struct gg_plans gg_plans; /* of one stream; owns its plans */
-gg_plans *gg_plans_open(lode_stream *s);
+typedef struct gg_plans gg_plans;                           /* of one stream; owns its plans */
+gg_plans *gg_plans_open(lode_stream *s, gg_fusion *fusion); /* fusion: of the stream's device, borrowed */
 void gg_plans_close(gg_plans *p);
 /* Plans the graph, or finds the plan of an equal one, and runs it. */
 lode_status gg_plans_run(gg_plans *p, const gg_graph *g, lode_err *err);
 /* Whether a device runs a node of these types, shapes, strides and parameters. */
 bool gg_supports(lode_device *d, const gg_tensor *node);
+/* Whether it pays to run it there although its weights are the host's. */
+bool gg_offloads(lode_device *d, const gg_tensor *node);
 #endif

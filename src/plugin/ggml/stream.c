@@ -35,7 +35,7 @@ static lode_status opened(stream *s, lode_err *err) {
     if (s->plans) return LODE_OK;
     const lode_stream_desc d = { .n_threads = s->n_threads, .abort = asks_to_stop, .abort_user = s };
     LODE_TRY(lode_stream_open(&s->stream, s->device->lode, &d, err));
-    s->plans = gg_plans_open(s->stream);
+    s->plans = gg_plans_open(s->stream, &s->device->fusion);
     if (s->plans) return LODE_OK;
     shut(s);
     return lode_fail(err, LODE_E_NOMEM, "out of memory");
@@ -169,6 +169,7 @@ gg_event *gg_event_open(gg_device *d) {
     gg_event *e = lode_calloc(1, sizeof *e);
     lode_event *ours;
     if (!e || lode_event_open(&ours, gg_our(d)->lode, &err) != LODE_OK) {
+        gg_say("%s: event: %s", gg_our(d)->name, e ? err.text : "out of memory");
         free(e);
         return NULL;
     }

@@ -3,7 +3,7 @@
 #include "plugin/ggml/translate.h"
 
 static lode_tensor *as_f32(const gg_node *n, lode_tensor *x) {
-    return x->type == LODE_F32 ? x : lode_copy(n->g, x, LODE_F32);
+    return !x || x->type == LODE_F32 ? x : lode_copy(n->g, x, LODE_F32);
 }
 
 lode_tensor *gg_tr_mul_mat(const gg_node *n) { return lode_matmul(n->g, n->src[0], as_f32(n, n->src[1])); }

@@ -25,6 +25,8 @@ static inline float gg_f(const gg_node *n, int slot) {
  * said in our ops fails the graph, which the host hears as "not supported": gg_no. */
 typedef lode_tensor *gg_translate_fn(const gg_node *n);
 
+/* Calls it, when the node has the source that translators look into: only arange has none. */
+lode_tensor *gg_translated(gg_translate_fn *f, const gg_node *n);
 /* Fails the graph: `what` is what we do not take. */
 lode_tensor *gg_no(const gg_node *n, const char *what);
 

@@ -78,6 +78,7 @@ static int tokens_kept(const chat *c, const lode_tokens *ids) {
     return same > LEAST ? (int)same : LEAST;
 }
 
+/* 0, 130 when the answer was stopped, or another exit code after a message. */
 static int turn(chat *c, const char *text, size_t n) {
     lode_err e = { 0 };
     lode_tokens ids = { 0 }, answer = { 0 };
@@ -102,10 +103,10 @@ static int turn(chat *c, const char *text, size_t n) {
     lode_tokens_free(&answer);
     if (interrupted) {
         interrupted = 0;
-        fputs("\n[stopped]", stderr);
-        rc = 0;
+        fputs(isatty(STDERR_FILENO) ? "\n[stopped]" : "lode: stopped\n", stderr);
+        rc = 130;
     }
-    putchar('\n');
+    if (!rc || isatty(STDOUT_FILENO)) putchar('\n');
     return rc;
 }
 

@@ -86,8 +86,10 @@ int cmd_run(const args *a) {
     int rc = engine_open(&en, a, 0);
     if (rc) return rc;
     catch_interrupts();
-    /* The choice of the context is told where it was one: below what the model can do. */
-    if (a->value[OPT_VERBOSE] || (!a->value[OPT_CTX] && lode_session_n_ctx(en.session) < en.info.n_ctx_train))
+    /* The context is told where the choice matters: chosen below what the model can do, or asked for above it. */
+    const int n_ctx = lode_session_n_ctx(en.session), train = en.info.n_ctx_train;
+    const bool beyond = train > 0 && n_ctx >= train + LODE_PAGE;
+    if (a->value[OPT_VERBOSE] || beyond || (!a->value[OPT_CTX] && n_ctx < train))
         fprintf(stderr, "lode: %s\n", lode_session_ctx_note(en.session));
     if (a->value[OPT_PRINT]) {
         rc = print_stage(a, &en, 1);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define DEFAULT_MODEL "models/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -37,7 +38,8 @@ static bool path_near(const char *path, lode_str *out) {
     DIR *d = folder.failed ? NULL : opendir(folder.p);
     for (struct dirent *f; d && (f = readdir(d)) != NULL;) {
         const int plain = lode_edit_distance(name, f->d_name), ended = lode_edit_distance(with_end, f->d_name);
-        const int distance = ended < plain ? ended : plain;
+        const bool but_case = !strcasecmp(name, f->d_name) || !strcasecmp(with_end, f->d_name);
+        const int distance = but_case ? 0 : ended < plain ? ended : plain;
         if (f->d_name[0] == '.' || distance >= best) continue;
         best = distance;
         lode_str_clear(out);

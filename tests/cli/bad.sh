@@ -18,6 +18,28 @@ one_line
 head -c 100 "$WORK/random.gguf" > "$WORK/in"
 run 0 "$LODE" run --raw --temp 0 -m "$MARKOV" -n 4
 rm "$WORK/in"
+# Random bytes as a template, alone and between the marks of expressions and statements.
+python3 "$root/tests/cases/gen_markov.py" "$WORK/talk.gguf" --talk > /dev/null
+for seed in 1 2 3 4 5 6 7 8 9; do
+  python3 - "$WORK/talk.gguf" "$WORK/template.gguf" $seed << 'PY'
+import random, sys
+data, seed = open(sys.argv[1], "rb").read(), int(sys.argv[3])
+key = b"tokenizer.chat_template"
+at = data.index(key) + len(key) + 12
+n = int.from_bytes(data[at - 8:at], "little")
+random.seed(seed)
+words = [b"{{", b"}}", b"{%", b"%}", b"{#", b" for ", b" in ", b" if ", b"endfor", b"set ", b"messages", b"[", b")", b"'", b"|", b"-", b"\0", b"\xff", b"\n", b"\x1b[2J"]
+text = [random.randbytes(n), b"{{ " + random.randbytes(n), b"".join(random.choices(words, k=n))][seed % 3][:n]
+open(sys.argv[2], "wb").write(data[:at] + text + data[at + n:])
+PY
+  for c in "run -n 2 -p x" "chat -n 2"; do
+    checks=$((checks + 1)) rc=0
+    timeout 60 "$LODE" $c --temp 0 -m "$WORK/template.gguf" < /dev/null > "$WORK/out" 2> "$WORK/err" || rc=$?
+    [ $rc -le 1 ] || fault "template $seed: exit code $rc"
+    [ $rc = 0 ] || tells "lode: "
+    ! grep -q "$(printf '\033')" "$WORK/err" || fault "template $seed drives the terminal"
+  done
+done
 # Logits that are not numbers.
 python3 "$root/tests/cases/gen_markov.py" "$WORK/nan.gguf" --nan > /dev/null
 run 1 "$LODE" run --raw -m "$WORK/nan.gguf" -p '[[dist]]'

@@ -49,7 +49,8 @@ if mount -t tmpfs -o size=200k tmpfs "$WORK/disk" 2> /dev/null; then
   umount "$WORK/disk"
 fi
 
-# What is read becomes shorter while it is mapped.
+# What is read becomes shorter while it is mapped. A model of a long context, so that nothing is said about it.
+python3 "$root/tests/cases/gen_markov.py" "$MARKOV" --talk > /dev/null
 if [ -r /proc/self/maps ]; then
   held() { run "$1" python3 "$here/held.py" "${@:2}"; }
   shrinks() { # ARGUMENTS...
@@ -73,6 +74,11 @@ if [ -r /proc/self/maps ]; then
   convert=("$LODE" convert "$WORK/big" --outtype f32 --outfile "$WORK/new.gguf")
   held 1 --shrink "$WORK/big/model.safetensors" "$WORK/new.gguf.part" "${convert[@]}"
   last_tells "became shorter" && nothing_left
+  held 130 --interrupt 1 "$MARKOV" "$LODE" bench -r 100 -n 1024 -m "$MARKOV"
+  printf '[[loop]]' > "$WORK/in"
+  held 130 --interrupt 1 "$WORK/new.json.part" "$LODE" chat --temp 0 -n 20000 -c 30000 -m "$MARKOV" --trace "$WORK/new.json"
+  tells stopped
+  rm "$WORK/in" "$WORK/new.json"
   # Ctrl-C, once and again and again.
   hf "$WORK/big" 400000
   for n in 1 3 5; do

@@ -29,6 +29,8 @@ run 0 "$LODE" run --raw -m "$MARKOV" -s 7 -p '[[dist]]'
 # An answer that fills the context ends, or goes on in a shortened one, and says so.
 ask 0 -p '[[loop]]' -c 64 -n 200
 [ -s "$WORK/err" ] || fault "a full context is not mentioned"
+ask 0 -p '[[eos-first]]' -c 128 && lines err -eq 0
+ask 0 -p '[[eos-first]]' -c 1000 && tells "context 1024 of 256" # more than the model knows is told
 head -c 2000 /dev/zero | tr '\0' 'a' > "$WORK/in"
 ask 1 -c 64
 tells 64

@@ -61,6 +61,10 @@ has "'\\x1b'"
 run 1 "$LODE" run -m "$WORK" -p x
 tells "lode convert"
 one_line
+cp "$MARKOV" "$WORK/Case-Q4_K_M.gguf"
+run 1 "$LODE" run -m "$WORK/case-q4_k_m" -p x
+tells "did you mean $WORK/Case-Q4_K_M.gguf?"
+one_line
 run 1 "$LODE" run -m "$MARKOV" -p x --isa mmx
 tells "mmx"
 one_line

@@ -25,7 +25,7 @@ LODE_API void lode_graph_close(lode_graph *g);
 /* LODE_OK, or the first failure of a builder with its text. */
 LODE_API lode_status lode_graph_status(const lode_graph *g, lode_err *err);
 LODE_API int lode_graph_n_nodes(const lode_graph *g);
-LODE_API const lode_tensor *lode_graph_node(const lode_graph *g, int i);
+LODE_API const lode_tensor *lode_graph_node(const lode_graph *g, int i); /* NULL outside */
 /* Name of an op number ("rms_norm"); "none" for data. */
 LODE_API const char *lode_op_name(int op);
 

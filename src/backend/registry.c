@@ -78,6 +78,11 @@ static lode_status add(lode_runtime *rt, const lode_backend *b, void *handle, co
 
 lode_status lode_runtime_open(lode_runtime **out, const lode_runtime_desc *desc, lode_err *err) {
     LODE_TRY(lode_need(out, __func__, err));
+    enum { MOST = 64 };
+    if (desc && (desc->n_cpu_devices < 0 || desc->n_cpu_devices > MOST || desc->n_null_devices < 0 ||
+                 desc->n_null_devices > MOST))
+        return lode_fail(err, LODE_E_INPUT, "runtime: %d CPU and %d null devices, expected 0 to %d of each",
+                         desc->n_cpu_devices, desc->n_null_devices, MOST);
     lode_runtime *rt = lode_calloc(1, sizeof *rt);
     if (!rt) return lode_fail(err, LODE_E_NOMEM, "runtime: out of memory");
     if (desc) rt->desc = *desc;

@@ -77,7 +77,9 @@ lode_status lode_graph_status(const lode_graph *g, lode_err *err) {
 }
 
 int lode_graph_n_nodes(const lode_graph *g) { return (int)g->nodes.n; }
-const lode_tensor *lode_graph_node(const lode_graph *g, int i) { return g->nodes.items[i]; }
+const lode_tensor *lode_graph_node(const lode_graph *g, int i) {
+    return i >= 0 && (size_t)i < g->nodes.n ? g->nodes.items[i] : NULL;
+}
 
 void lode_graph_fail(lode_graph *g, lode_status code, const char *fmt, ...) {
     if (g->err.code) return;
@@ -186,8 +188,19 @@ lode_tensor *lode_op_new3(lode_graph *g, lode_op op, const void *par, size_t n, 
     return lode_op_new(g, op, par, n, (lode_tensor *[]){ a, b, c }, 3);
 }
 
+/* Whether a builder has nothing to do: a mistake was made before, or something is missing, which is one. */
+static bool stuck(lode_graph *g, bool have, const char *what) {
+    if (!have) lode_graph_fail(g, LODE_E_INPUT, "%s: an input is missing", what);
+    return g->err.code != LODE_OK;
+}
+
 lode_tensor *lode_input(lode_graph *g, const char *name, lode_type type, int n_dims, const int64_t *ne, int dyn) {
-    if (g->err.code) return g->nowhere;
+    if (stuck(g, name && ne, "input")) return g->nowhere;
+    if (n_dims < 1 || n_dims > LODE_MAX_DIMS || dyn < LODE_DYN_NONE || dyn >= LODE_N_DYN) {
+        lode_graph_fail(g, LODE_E_INPUT, "input %s: %d sizes that follow count %d, expected 1 to %d and one of %d",
+                        name, n_dims, dyn, LODE_MAX_DIMS, LODE_N_DYN);
+        return g->nowhere;
+    }
     lode_tensor *t = new_tensor(g);
     if (!t) return g->nowhere;
     t->type = type;
@@ -202,7 +215,7 @@ lode_tensor *lode_input(lode_graph *g, const char *name, lode_type type, int n_d
 }
 
 void lode_output(lode_graph *g, lode_tensor *t) {
-    if (t != g->nowhere) t->flags |= LODE_T_OUTPUT;
+    if (!stuck(g, t, "output")) t->flags |= LODE_T_OUTPUT;
 }
 
 void lode_tag(lode_tensor *t, const char *name, int il) {
@@ -231,7 +244,9 @@ static lode_tensor *view(lode_graph *g, lode_tensor *x) {
 }
 
 lode_tensor *lode_heads(lode_graph *g, lode_tensor *x, int64_t d, int64_t n) {
-    if (!g->err.code && (x->ne[0] != d * n || x->ne[2] != 1 || x->ne[3] != 1 || lode_type_block(x->type) != 1)) {
+    if (stuck(g, x, "heads")) return g->nowhere;
+    if (d < 1 || x->ne[0] % d != 0 || x->ne[0] / d != n || x->ne[2] != 1 || x->ne[3] != 1 ||
+        lode_type_block(x->type) != 1) {
         char shape[80];
         lode_graph_fail(g, LODE_E_SHAPE, "heads: %s is not %lld heads of %lld", lode_shape_text(x, shape, sizeof shape),
                         (long long)n, (long long)d);
@@ -249,7 +264,8 @@ lode_tensor *lode_heads(lode_graph *g, lode_tensor *x, int64_t d, int64_t n) {
 }
 
 lode_tensor *lode_merge_heads(lode_graph *g, lode_tensor *x) {
-    if (!g->err.code && (x->nb[1] != x->nb[0] * (size_t)x->ne[0] || x->ne[3] != 1)) {
+    if (stuck(g, x, "merge_heads")) return g->nowhere;
+    if (x->nb[1] != x->nb[0] * (size_t)x->ne[0] || x->ne[3] != 1) {
         char shape[80];
         lode_graph_fail(g, LODE_E_SHAPE, "merge_heads: the heads of %s do not lie side by side",
                         lode_shape_text(x, shape, sizeof shape));
@@ -266,7 +282,8 @@ lode_tensor *lode_merge_heads(lode_graph *g, lode_tensor *x) {
 }
 
 lode_tensor *lode_columns(lode_graph *g, lode_tensor *x, int64_t from, int64_t n) {
-    if (!g->err.code && (from < 0 || n < 1 || from > x->ne[0] - n || lode_type_block(x->type) != 1)) {
+    if (stuck(g, x, "columns")) return g->nowhere;
+    if (from < 0 || n < 1 || from > x->ne[0] - n || lode_type_block(x->type) != 1) {
         char shape[80];
         lode_graph_fail(g, LODE_E_SHAPE, "columns: %lld from %lld on of %s", (long long)n, (long long)from,
                         lode_shape_text(x, shape, sizeof shape));
@@ -280,6 +297,7 @@ lode_tensor *lode_columns(lode_graph *g, lode_tensor *x, int64_t from, int64_t n
 
 lode_tensor *lode_view(lode_graph *g, lode_tensor *x, const int64_t ne[LODE_MAX_DIMS], const size_t nb[LODE_MAX_DIMS],
                        size_t off) {
+    if (stuck(g, x && ne && nb, "view")) return g->nowhere;
     lode_tensor *t = view(g, x);
     if (!t) return g->nowhere;
     memcpy(t->ne, ne, sizeof t->ne);
@@ -290,7 +308,7 @@ lode_tensor *lode_view(lode_graph *g, lode_tensor *x, const int64_t ne[LODE_MAX_
 }
 
 lode_tensor *lode_extern(lode_graph *g, const lode_tensor *like) {
-    if (g->err.code) return g->nowhere;
+    if (stuck(g, like, "extern")) return g->nowhere;
     lode_tensor *t = new_tensor(g);
     if (!t) return g->nowhere;
     const int32_t id = t->id;
@@ -302,7 +320,8 @@ lode_tensor *lode_extern(lode_graph *g, const lode_tensor *like) {
 }
 
 lode_tensor *lode_into(lode_graph *g, lode_tensor *t, const lode_tensor *where) {
-    if (g->err.code || t->op == LODE_OP_NONE) return t;
+    if (stuck(g, t && where, "into")) return t ? t : g->nowhere;
+    if (t->op == LODE_OP_NONE) return t;
     char have[80], want[80];
     const bool fits = t->type == where->type && memcmp(t->ne, where->ne, sizeof t->ne) == 0;
     const bool dense = where->nb[0] == (size_t)lode_type_bytes(where->type) || infos[t->op]->strided;

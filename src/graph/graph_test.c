@@ -88,6 +88,38 @@ TEST(a_run_time_size_is_taken_on_where_a_result_has_it_and_nowhere_else) {
     lode_graph_close(g);
 }
 
+/* Builders are sticky: what is missing or makes no sense is kept for the end. */
+TEST(what_a_builder_lacks_is_told_at_the_end) {
+    (void)state_;
+    enum { N = 14 };
+    for (int k = 0; k < N; k++) {
+        lode_err e = { 0 };
+        place p;
+        open_place(&p);
+        lode_tensor *y = lode_scale(p.g, p.x, 2);
+        const int64_t ne[4] = { 1, 1, 1, 1 };
+        if (k == 0) lode_input(p.g, NULL, LODE_F32, 1, ne, LODE_DYN_NONE);
+        if (k == 1) lode_input(p.g, "x", LODE_F32, 1, NULL, LODE_DYN_NONE);
+        if (k == 2) lode_input(p.g, "x", LODE_F32, 5, ne, LODE_DYN_NONE);
+        if (k == 3) lode_input(p.g, "x", LODE_F32, 0, ne, LODE_DYN_NONE);
+        if (k == 4) lode_input(p.g, "x", LODE_F32, 1, ne, LODE_N_DYN);
+        if (k == 5) lode_heads(p.g, NULL, 1, 1);
+        if (k == 6) lode_merge_heads(p.g, NULL);
+        if (k == 7) lode_columns(p.g, NULL, 0, 1);
+        if (k == 8) lode_view(p.g, NULL, p.x->ne, p.x->nb, 0);
+        if (k == 9) lode_extern(p.g, NULL);
+        if (k == 10) lode_into(p.g, NULL, p.x);
+        if (k == 11) lode_into(p.g, y, NULL);
+        if (k == 12) lode_output(p.g, NULL);
+        if (k == 13) lode_rms_norm(p.g, NULL, 1);
+        const lode_status s = lode_graph_status(p.g, &e);
+        if (s != LODE_E_INPUT || !e.text[0]) fail_msg("case %d: %s '%s'", k, lode_status_name(s), e.text);
+        assert_null(lode_graph_node(p.g, lode_graph_n_nodes(p.g)));
+        assert_null(lode_graph_node(p.g, -1));
+        lode_graph_close(p.g);
+    }
+}
+
 /* `n` columns from `from` on of a row of 48; heads of 48 elements. */
 TEST(views_outside_a_tensor_are_refused_and_the_first_mistake_is_kept) {
     (void)state_;
@@ -174,6 +206,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_view_of_a_view_shows_the_right_elements_of_the_owner),
         cmocka_unit_test(a_run_time_size_is_taken_on_where_a_result_has_it_and_nowhere_else),
+        cmocka_unit_test(what_a_builder_lacks_is_told_at_the_end),
         cmocka_unit_test(views_outside_a_tensor_are_refused_and_the_first_mistake_is_kept),
         cmocka_unit_test(heads_are_merged_only_where_they_lie_side_by_side),
         cmocka_unit_test(results_go_into_memory_that_fits_them_and_nowhere_else),

@@ -93,6 +93,12 @@ TEST(functions_of_devices_and_memory) {
     lode_buffer *b;
     lode_buffer_type *type = lode_device_buffer_type(w->dev);
     REFUSES(lode_runtime_open, NULL, NULL);
+    for (int n = -1; n <= 65; n += 66)
+        for (int null = 0; null < 2; null++) {
+            lode_runtime *rt;
+            const lode_runtime_desc many = { .n_cpu_devices = null ? 0 : n, .n_null_devices = null ? n : 0 };
+            CHECK_FAILS(lode_runtime_open(&rt, &many, &e), &e, LODE_E_INPUT, "expected 0 to 64");
+        }
     REFUSES(lode_runtime_load, NULL, "x.so");
     REFUSES(lode_runtime_load, w->rt, NULL);
     REFUSES(lode_runtime_find, NULL, "CPU", &dev);

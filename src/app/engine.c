@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_MODEL "models/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -40,7 +41,7 @@ static bool path_near(const char *path, lode_str *out) {
         const int plain = lode_edit_distance(name, f->d_name), ended = lode_edit_distance(with_end, f->d_name);
         const bool but_case = !strcasecmp(name, f->d_name) || !strcasecmp(with_end, f->d_name);
         const int distance = but_case ? 0 : ended < plain ? ended : plain;
-        if (f->d_name[0] == '.' || distance >= best) continue;
+        if (f->d_name[0] == '.' || distance >= best || !strcmp(f->d_name, name)) continue; /* itself: a broken link */
         best = distance;
         lode_str_clear(out);
         lode_str_printf(out, "%.*s%s", folder_n, path, f->d_name);
@@ -68,6 +69,8 @@ int check_model(const args *a, const char *path) {
     if (!path || !*path) return no_model(a);
     if (lode_is_dir(path) || lode_is_file(path)) return 0;
     if (access(path, F_OK) == 0) return fail_text("%s: is a device or a pipe, expected a GGUF file", path);
+    struct stat st;
+    if (lstat(path, &st) == 0) return fail_text("%s: is a link that leads to no file", path);
     lode_str other = { 0 };
     const int rc = path_near(path, &other)
                        ? fail_text("%s: there is no such file; did you mean %s?", path, other.p)

@@ -5,9 +5,12 @@
 #include "convert/model.h"
 #include "lode/quant.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const lode_type types[] = { LODE_F32, LODE_F16, LODE_BF16, LODE_Q8_0 };
 
@@ -112,6 +115,24 @@ static lode_status run(convert_model *m, convert_factors *f, convert_plan *plan,
     return LODE_OK;
 }
 
+/* The file to write must not be one of the checkpoint's: it would be lost. A GGUF file in the folder is an older
+ * result. */
+static lode_status check_target(const lode_convert_desc *desc, lode_err *err) {
+    struct stat out, in;
+    if (stat(desc->out_path, &out) != 0 || !S_ISREG(out.st_mode)) return LODE_OK;
+    DIR *d = opendir(desc->in_dir);
+    bool same = false;
+    for (const struct dirent *f; d && !same && (f = readdir(d)) != NULL;) {
+        const char *end = strrchr(f->d_name, '.');
+        same = (!end || strcmp(end, ".gguf") != 0) && fstatat(dirfd(d), f->d_name, &in, 0) == 0 &&
+               in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+    }
+    if (d) closedir(d);
+    if (!same) return LODE_OK;
+    return lode_fail(err, LODE_E_INPUT, "%s: is a file of the folder that is converted, expected another name",
+                     desc->out_path);
+}
+
 lode_status lode_convert(const lode_convert_desc *desc, lode_err *err) {
     if (!lode_convert_can(desc->type))
         return lode_fail(err, LODE_E_INPUT, "type %s cannot be converted to, expected one of %s",
@@ -119,6 +140,7 @@ lode_status lode_convert(const lode_convert_desc *desc, lode_err *err) {
     if (!lode_is_dir(desc->in_dir))
         return lode_fail(err, LODE_E_NOT_FOUND, "%s: %s, expected one with config.json and *.safetensors", desc->in_dir,
                          lode_is_file(desc->in_dir) ? "is a file, no folder" : "no such folder");
+    LODE_TRY(check_target(desc, err));
     convert_model *m = lode_calloc(1, sizeof *m);
     if (!m) return lode_fail(err, LODE_E_NOMEM, "out of memory");
     m->desc = desc;

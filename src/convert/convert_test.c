@@ -203,6 +203,30 @@ TEST(every_fixture_converts_to_every_type) {
     }
 }
 
+TEST(a_result_never_takes_the_place_of_what_is_read) {
+    (void)state_;
+    static const char *const names[] = { "model.safetensors", "config.json" };
+    place p;
+    open_place(&p, "qwen3");
+    char path[100], link[120];
+    snprintf(link, sizeof link, "%s.link", p.out);
+    lode_convert_desc d = { .in_dir = p.hf, .out_path = path, .type = LODE_F32 };
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", p.hf, names[i]);
+        d.out_path = path;
+        CHECK_FAILS(lode_convert(&d, &p.e), &p.e, LODE_E_INPUT, "expected another name");
+        assert_int_equal(symlink(path, link), 0);
+        d.out_path = link;
+        CHECK_FAILS(lode_convert(&d, &p.e), &p.e, LODE_E_INPUT, "expected another name");
+        remove(link);
+    }
+    snprintf(path, sizeof path, "%s/new.gguf", p.hf);
+    d.out_path = path;
+    for (int again = 0; again < 2; again++) CHECK_OK(lode_convert(&d, &p.e), &p.e);
+    remove(path);
+    close_place(&p);
+}
+
 TEST(a_folder_that_is_none_and_one_without_weights_are_refused) {
     (void)state_;
     place p;
@@ -401,6 +425,7 @@ int main(void) {
         cmocka_unit_test(gemma_norms_get_one_added_and_no_output_is_written),
         cmocka_unit_test(scalings_and_windows_become_keys),
         cmocka_unit_test(every_fixture_converts_to_every_type),
+        cmocka_unit_test(a_result_never_takes_the_place_of_what_is_read),
         cmocka_unit_test(a_folder_that_is_none_and_one_without_weights_are_refused),
         cmocka_unit_test(a_configuration_that_is_not_usable_is_refused_by_key),
         cmocka_unit_test(the_architecture_is_found_by_model_type_when_its_name_is_missing),

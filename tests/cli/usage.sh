@@ -61,6 +61,10 @@ has "'\\x1b'"
 run 1 "$LODE" run -m "$WORK" -p x
 tells "lode convert"
 one_line
+ln -s loop.gguf "$WORK/loop.gguf"
+run 1 "$LODE" run -m "$WORK/loop.gguf" -p x
+tells "leads to no file"
+one_line
 cp "$MARKOV" "$WORK/Case-Q4_K_M.gguf"
 run 1 "$LODE" run -m "$WORK/case-q4_k_m" -p x
 tells "did you mean $WORK/Case-Q4_K_M.gguf?"

@@ -86,7 +86,11 @@ static int heard(void) {
     assert_true(n < (off_t)sizeof said);
     speak_again(NULL);
     int lines = 0;
-    for (const char *p = said; *p; p++) lines += *p == '\n';
+    for (const char *p = said; *p;) {
+        const size_t len = strcspn(p, "\n");
+        lines += *p != '='; /* what sanitizers remark on huge sizes */
+        p += len + (p[len] == '\n');
+    }
     return lines;
 }
 
@@ -685,12 +689,10 @@ TEST(names_that_nobody_knows_give_nothing_and_features_end_with_an_empty_one) {
     const world w = open_world(&(world_desc){ 0 });
     assert_null(w.reg->proc(w.reg, "ggml_backend_fly"));
     assert_null(w.reg->proc(w.reg, ""));
-    struct feature {
-        const char *name, *value;
-    } *(*features)(gg_reg *);
+    gg_feature *(*features)(gg_reg *);
     void *p = w.reg->proc(w.reg, "ggml_backend_get_features");
     memcpy(&features, &p, sizeof p);
-    const struct feature *f = features(w.reg);
+    const gg_feature *f = features(w.reg);
     assert_string_equal(f[0].name, "LODE");
     int n = 0;
     while (f[n].name) assert_non_null(f[n++].value);

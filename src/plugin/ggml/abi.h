@@ -130,6 +130,11 @@ struct gg_backend {
     void *context;
 };
 
+/* What ggml_backend_get_features lists; the last has no name. */
+typedef struct gg_feature {
+    const char *name, *value;
+} gg_feature;
+
 typedef struct gg_props {
     const char *name, *description;
     size_t memory_free, memory_total;

@@ -136,13 +136,9 @@ static void offer_devices(void) {
 
 /* ---- Registry ---- */
 
-typedef struct {
-    const char *name, *value;
-} feature;
-
-static feature *get_features(gg_reg *r) {
+static gg_feature *get_features(gg_reg *r) {
     (void)r;
-    static feature f[] = { { "LODE", LODE_VERSION }, { NULL, NULL } };
+    static gg_feature f[] = { { "LODE", LODE_VERSION }, { NULL, NULL } };
     return f;
 }
 

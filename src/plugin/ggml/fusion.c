@@ -17,17 +17,20 @@ static const unsigned char row_of[] = {
 };
 _Static_assert(sizeof row_of == LODE_N_RULES, "a new rule gets a line here");
 
-gg_fusion *gg_fusion_get(gg_device *d) { return d && d->open == gg_stream_open ? &gg_our(d)->fusion : NULL; }
+void *gg_fusion_get(gg_device *d) { return d && d->open == gg_stream_open ? &gg_our(d)->fusion : NULL; }
 
-void gg_fusion_stats_init(gg_fusion *f) {
+void gg_fusion_stats_init(void *handle) {
+    gg_fusion *f = handle;
     if (f) f->counting = true;
 }
 
-void gg_fusion_stats_reset(gg_fusion *f) {
+void gg_fusion_stats_reset(void *handle) {
+    gg_fusion *f = handle;
     for (int i = 0; f && i < GG_FUSIONS; i++) f->counts[i] = 0;
 }
 
-int gg_fusion_stats_get(gg_fusion *f, const char **labels, uint64_t *counts, int n) {
+int gg_fusion_stats_get(void *handle, const char **labels, uint64_t *counts, int n) {
+    gg_fusion *f = handle;
     const int rows = f && f->counting ? GG_FUSIONS : 0;
     if (!labels) return rows;
     int i = 0;
@@ -38,7 +41,8 @@ int gg_fusion_stats_get(gg_fusion *f, const char **labels, uint64_t *counts, int
     return i;
 }
 
-void gg_fusion_set_enabled(gg_fusion *f, bool enabled) {
+void gg_fusion_set_enabled(void *handle, bool enabled) {
+    gg_fusion *f = handle;
     if (f) f->off = !enabled;
 }
 

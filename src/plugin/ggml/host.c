@@ -65,11 +65,13 @@ bool gg_host_find(void *caller) {
 
 lode_type gg_type(int32_t type) {
     enum { KNOWN = 64 };
-    static lode_type cache[KNOWN]; /* number + 1 of ours; a race writes the same value twice */
+    static atomic_int cache[KNOWN]; /* number + 1 of ours; streams on several threads fill it with the same values */
     if (type < 0 || type >= KNOWN) return LODE_N_TYPE;
-    if (!cache[type]) {
+    int ours = atomic_load_explicit(&cache[type], memory_order_relaxed);
+    if (!ours) {
         const char *name = gg_the_host.type_name(type);
-        cache[type] = (lode_type)(lode_type_of_name(name ? name : "") + 1);
+        ours = (int)lode_type_of_name(name ? name : "") + 1;
+        atomic_store_explicit(&cache[type], ours, memory_order_relaxed);
     }
-    return (lode_type)(cache[type] - 1);
+    return (lode_type)(ours - 1);
 }

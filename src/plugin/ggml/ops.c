@@ -42,10 +42,14 @@ static bool names_a_view(int op) {
 
 bool gg_is_view(int op) {
     enum { KNOWN = 256, YES = 1, NO };
-    static signed char cache[KNOWN]; /* a race writes the same value twice */
+    static atomic_schar cache[KNOWN]; /* streams on several threads fill it with the same values */
     if (op < 0 || op >= KNOWN) return false;
-    if (!cache[op]) cache[op] = names_a_view(op) ? YES : NO;
-    return cache[op] == YES;
+    signed char is = atomic_load_explicit(&cache[op], memory_order_relaxed);
+    if (!is) {
+        is = names_a_view(op) ? YES : NO;
+        atomic_store_explicit(&cache[op], is, memory_order_relaxed);
+    }
+    return is == YES;
 }
 
 lode_tensor *gg_translated(gg_translate_fn *f, const gg_node *n) {

@@ -79,13 +79,13 @@ void gg_event_synchronize(gg_device *d, gg_event *e);
 void gg_stream_set_threads(gg_backend *b, int n);
 void gg_stream_set_abort(gg_backend *b, bool (*abort)(void *), void *user);
 
-/* ---- Fusion, for programs that look into it: the names that ggml's backends share ---- */
+/* ---- Fusion, for programs that look into it: the names that ggml's backends share; the handle is a gg_fusion -- */
 
-gg_fusion *gg_fusion_get(gg_device *d);
-void gg_fusion_stats_init(gg_fusion *f);
-void gg_fusion_stats_reset(gg_fusion *f);
-int gg_fusion_stats_get(gg_fusion *f, const char **labels, uint64_t *counts, int n);
-void gg_fusion_set_enabled(gg_fusion *f, bool enabled);
+void *gg_fusion_get(gg_device *d);
+void gg_fusion_stats_init(void *handle);
+void gg_fusion_stats_reset(void *handle);
+int gg_fusion_stats_get(void *handle, const char **labels, uint64_t *counts, int n);
+void gg_fusion_set_enabled(void *handle, bool enabled);
 /* A plan ran. */
 void gg_fusion_count(gg_fusion *f, const lode_plan *p);
 

@@ -28,7 +28,7 @@ typedef struct lode_event lode_event;
 /* Zero means default throughout. */
 typedef struct lode_runtime_desc {
     lode_log log;
-    const char *isa;    /* CPU kernels: "portable", "avx2", "avx512"; NULL: the best that the machine has */
+    const char *isa;    /* CPU kernels: "portable", "avx2", "avx512", "amx"; NULL: the best that the machine has */
     int n_cpu_devices;  /* virtual CPU devices, "CPU", "CPU1", ...; 0 counts as 1, at most 64 */
     int n_null_devices; /* dummy devices "NULL0", ... for tests, at most 64 */
 } lode_runtime_desc;

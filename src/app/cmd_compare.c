@@ -90,7 +90,7 @@ static void side_free(side *s) {
 
 /* What --against says: "f32", an ISA, else a device. */
 static way other_way(const way *w, const char *against) {
-    static const char *const isas[] = { "portable", "avx2", "avx512" };
+    static const char *const isas[] = { "portable", "avx2", "avx512", "amx" };
     way o = *w;
     if (!strcmp(against, "f32")) {
         o.act_f32 = true;

@@ -289,6 +289,11 @@ TEST(avx512_kernels_agree_with_the_references) {
     check_all("avx512", 3);
 }
 
+TEST(amx_kernels_agree_with_the_references) {
+    (void)state_;
+    check_all("amx", 1);
+    check_all("amx", 2);
+
 /* Values of a line of the golden file against those of a case, unless that is refused; how far off they may be. */
 static const char *check_golden(const machine *m, int op, const char *text, const char *values, double tolerance,
                                 lode_err *refused) {
@@ -504,6 +509,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(portable_kernels_agree_with_the_references),
         cmocka_unit_test(avx2_kernels_agree_with_the_references),
         cmocka_unit_test(avx512_kernels_agree_with_the_references),
+        cmocka_unit_test(amx_kernels_agree_with_the_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

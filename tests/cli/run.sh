@@ -72,7 +72,7 @@ rm "$WORK/in"
 # Any folder, after being moved.
 cp "$LODE" "$WORK/moved" && cd / && run 0 "$WORK/moved" run --raw --temp 0 -m "$MARKOV" -p '[[stop-near-miss]]' && out 'Alice! bye'
 # Each path that the machine has computes the same answer.
-for isa in portable avx2 avx512; do
+for isa in portable avx2 avx512 amx; do
   "$LODE" devices --isa $isa > /dev/null 2>&1 || continue
   ask 0 --isa $isa -p '[[stop-near-miss]]' && out 'Alice! bye'
 done

@@ -83,6 +83,16 @@ KERN_INLINE void panel_put(int form, vi *p, const step *u) {
     }
 }
 
+/* The scales of a step of a panel; q is left out. */
+KERN_INLINE step panel_scales(int form, const vi *p) {
+    step u;
+    u.s = vf_bits(vi_load(p + 8));
+    u.m = form == FORM_SM ? vf_bits(vi_load(p + 9)) : form == FORM_HM ? vf_bits(vi_load(p + 10)) : u.s;
+    u.s1 = form == FORM_H || form == FORM_HM ? vf_bits(vi_load(p + 9)) : u.s;
+    u.mi = form == FORM_HM ? vi_load(p + 11) : vi_zero();
+    return u;
+}
+
 KERN_INLINE vf panel_step(int form, int offset, int max, const step *u, const q8a_block *x, vf acc) {
     if (form == FORM_H || form == FORM_HM) {
         const vi i0 = offset ? vi_dot16(vi_zero(), x_sums(x), pair16(-offset, 0)) : vi_zero();
@@ -113,13 +123,9 @@ KERN_INLINE void panel_cols(int form, int offset, int max, int n, const panel_jo
     const vi *p = j->panel;
     const uint8_t *x = j->x;
     for (int64_t i = j->n_steps; i > 0; i--, p += panel_vectors(form), x += sizeof(q8a_block)) {
-        step u;
+        step u = panel_scales(form, p);
 #pragma GCC unroll 8
         for (int g = 0; g < 8; g++) u.q[g] = vi_load(p + g);
-        u.s = vf_bits(vi_load(p + 8));
-        u.m = form == FORM_SM ? vf_bits(vi_load(p + 9)) : form == FORM_HM ? vf_bits(vi_load(p + 10)) : u.s;
-        u.s1 = form == FORM_H || form == FORM_HM ? vf_bits(vi_load(p + 9)) : u.s;
-        u.mi = form == FORM_HM ? vi_load(p + 11) : u.q[0];
 #pragma GCC unroll 8
         for (int c = 0; c < n; c++)
             acc[c] =
@@ -129,12 +135,23 @@ KERN_INLINE void panel_cols(int form, int offset, int max, int n, const panel_jo
     for (int c = 0; c < n; c++) vf_store((float *)(void *)((uint8_t *)j->y + (size_t)c * y_stride), acc[c]);
 }
 
+#if defined(__AMX_INT8__)
+#include "cpu/kern/gemm_amx.h"
+#else
+enum { TILE_COLS = 0 }; /* no tiles */
+static void tiles_begin(int form) { (void)form; }
+static void tiles_end(void) {}
+KERN_INLINE void panel_tiles(int form, int offset, const panel_job *j) { (void)form, (void)offset, (void)j; }
+#endif
+
 typedef void (*panel_fn)(const panel_job *j, int n);
 
 /* The shapes of the panel kernel that serve every type of one form, offset and range. */
 #define PANEL_KERNEL(name, form, offset, max)     \
     static void name(const panel_job *j, int n) { \
-        if (n == 8)                               \
+        if (n == TILE_COLS)                       \
+            panel_tiles(form, offset, j);         \
+        else if (n == 8)                          \
             panel_cols(form, offset, max, 8, j);  \
         else if (n == 4)                          \
             panel_cols(form, offset, max, 4, j);  \
@@ -213,9 +230,11 @@ static float *y_at(const lode_gemm_args *a, int64_t c, int64_t r) {
 
 static void group_cols(const gemm_type *t, const lode_gemm_args *a, const int64_t *rows, int64_t n_tiles) {
     const size_t each = panel_bytes(t->form, a->k);
+    const bool tiles = TILE_COLS > 0 && a->n_cols >= TILE_COLS;
+    if (tiles) tiles_begin(t->form);
     for (int64_t c = 0; c < a->n_cols;) {
         const int64_t left = a->n_cols - c;
-        const int n = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        const int n = tiles && left >= TILE_COLS ? TILE_COLS : left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
         for (int64_t i = 0; i < n_tiles; i++) {
             const panel_job j = {
                 .panel = (const vi *)(const void *)((const uint8_t *)a->scratch + (size_t)i * each),
@@ -229,6 +248,7 @@ static void group_cols(const gemm_type *t, const lode_gemm_args *a, const int64_
         }
         c += n;
     }
+    if (tiles) tiles_end();
 }
 
 /* Whole tiles; the last one overlaps its neighbour when the range is not a multiple of the tile: it writes the same

@@ -66,7 +66,7 @@ typedef struct {
 typedef enum { LODE_ROPE_PAIRS, LODE_ROPE_HALVES } lode_rope_kind; /* (2i, 2i+1) or (i, i + n_rot/2) */
 
 typedef struct lode_kern {
-    const char *name; /* "portable", "avx2", "avx512" */
+    const char *name; /* "portable", "avx2", "avx512", "amx" */
     int row_tile;     /* rows that a gemm does together */
 
     /* By weight type. gemm: quantised weights take Q8A columns; F32, F16 and BF16 take F32 columns.
@@ -128,6 +128,7 @@ int32_t lode_attn_n_parts(const lode_attn_args *a);
 const lode_kern *lode_kern_portable(void);
 const lode_kern *lode_kern_avx2(void);
 const lode_kern *lode_kern_avx512(void);
+const lode_kern *lode_kern_amx(void);
 
 /* The best table that this machine runs; never NULL. */
 const lode_kern *lode_kern_best(void);

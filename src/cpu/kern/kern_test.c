@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-static const lode_kern *tables[3];
+static const lode_kern *tables[4];
 static int n_tables;
 
 static uint32_t seed = 1;
@@ -412,10 +412,11 @@ TEST(attention_does_not_see_cells_outside_its_range) {
 }
 
 static void all_tables(void) {
-    const lode_kern *all[] = { lode_kern_portable(), NULL, NULL };
+    const lode_kern *all[] = { lode_kern_portable(), NULL, NULL, NULL };
     lode_kern_by_name(&all[1], "avx2", NULL);
     lode_kern_by_name(&all[2], "avx512", NULL);
-    for (int i = 0; i < 3; i++)
+    lode_kern_by_name(&all[3], "amx", NULL);
+    for (int i = 0; i < 4; i++)
         if (all[i]) tables[n_tables++] = all[i];
 }
 

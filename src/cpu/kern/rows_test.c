@@ -9,7 +9,7 @@
 
 enum { N = 1000 };
 
-static const lode_kern *tables[3];
+static const lode_kern *tables[4];
 static int n_tables;
 static float a[N], b[N], y[N + 1];
 static const int64_t lengths[] = { 1, 3, 8, 17, 64, 67, 576, 999 };
@@ -234,6 +234,7 @@ int main(void) {
     tables[n_tables++] = lode_kern_portable();
     if (lode_kern_by_name(&tables[n_tables], "avx2", NULL) == LODE_OK) n_tables++;
     if (lode_kern_by_name(&tables[n_tables], "avx512", NULL) == LODE_OK) n_tables++;
+    if (lode_kern_by_name(&tables[n_tables], "amx", NULL) == LODE_OK) n_tables++;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_of_one_value_are_close_to_the_exact_ones),
         cmocka_unit_test(exp_keeps_its_limits_and_nan),

@@ -4,7 +4,7 @@
  * gives AVX-512 (VW 16), AVX2 with FMA (8) and, in GCC's vector extension, any other machine (VW 4: SSE2, NEON).
  * The quad operations at the end, for quantised weights, exist for the x86 sets only: see unpack.h.
  *
- * Which set a file gets is decided by its flags (CMakeLists.txt: *_avx512.c, *_avx2.c), nothing else. */
+ * Which set a file gets is decided by its flags (CMakeLists.txt: *_amx.c, *_avx512.c, *_avx2.c), nothing else. */
 #ifndef LODE_CPU_KERN_SIMD_H
 #define LODE_CPU_KERN_SIMD_H
 

@@ -293,6 +293,7 @@ TEST(amx_kernels_agree_with_the_references) {
     (void)state_;
     check_all("amx", 1);
     check_all("amx", 2);
+}
 
 /* Values of a line of the golden file against those of a case, unless that is refused; how far off they may be. */
 static const char *check_golden(const machine *m, int op, const char *text, const char *values, double tolerance,

@@ -138,8 +138,9 @@ KERN_INLINE void panel_cols(int form, int offset, int max, int n, const panel_jo
 #if defined(__AMX_INT8__)
 #include "cpu/kern/gemm_amx.h"
 #else
-enum { TILE_COLS = 0 }; /* no tiles */
-static void tiles_begin(int form) { (void)form; }
+enum { TILE_COLS = 0 }; /* none */
+KERN_INLINE bool has_tiles(int form) { return (void)form, false; }
+static void tiles_begin(void) {}
 static void tiles_end(void) {}
 KERN_INLINE void panel_tiles(int form, int offset, const panel_job *j) { (void)form, (void)offset, (void)j; }
 #endif
@@ -149,7 +150,7 @@ typedef void (*panel_fn)(const panel_job *j, int n);
 /* The shapes of the panel kernel that serve every type of one form, offset and range. */
 #define PANEL_KERNEL(name, form, offset, max)     \
     static void name(const panel_job *j, int n) { \
-        if (n == TILE_COLS)                       \
+        if (has_tiles(form) && n == TILE_COLS)    \
             panel_tiles(form, offset, j);         \
         else if (n == 8)                          \
             panel_cols(form, offset, max, 8, j);  \
@@ -230,8 +231,8 @@ static float *y_at(const lode_gemm_args *a, int64_t c, int64_t r) {
 
 static void group_cols(const gemm_type *t, const lode_gemm_args *a, const int64_t *rows, int64_t n_tiles) {
     const size_t each = panel_bytes(t->form, a->k);
-    const bool tiles = TILE_COLS > 0 && a->n_cols >= TILE_COLS;
-    if (tiles) tiles_begin(t->form);
+    const bool tiles = has_tiles(t->form) && a->n_cols >= TILE_COLS;
+    if (tiles) tiles_begin();
     for (int64_t c = 0; c < a->n_cols;) {
         const int64_t left = a->n_cols - c;
         const int n = tiles && left >= TILE_COLS ? TILE_COLS : left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;

@@ -1,4 +1,5 @@
-/* kern_x86.h - everything that kern_amx.c, kern_avx512.c and kern_avx2.c have in common, which is all but their flags and names. */
+/* kern_x86.h - everything that kern_amx.c, kern_avx512.c and kern_avx2.c have in common, which is all but their flags
+ * and names. */
 #ifndef LODE_CPU_KERN_KERN_X86_H
 #define LODE_CPU_KERN_KERN_X86_H
 #include "cpu/kern/attn_body.h"
